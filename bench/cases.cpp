@@ -1,0 +1,164 @@
+// See cases.h.
+#include "cases.h"
+
+#include <stdexcept>
+
+#include "values.h"
+
+namespace bench {
+namespace {
+
+void require_positive(const char* option, int64_t value) {
+  if (value < 1) {
+    throw std::invalid_argument(std::string(option) + " = " + std::to_string(value) +
+                                ": nothing to measure, give at least 1");
+  }
+}
+
+void default_to(int64_t* ld, int64_t smallest) { *ld = *ld == 0 ? smallest : *ld; }
+
+std::string text(int64_t value) { return std::to_string(value); }
+
+std::string times(int64_t a, int64_t b) { return text(a) + " x " + text(b); }
+
+}  // namespace
+
+SgemmCase complete(SgemmCase p) {
+  require_positive("-m", p.m);
+  require_positive("-n", p.n);
+  require_positive("-k", p.k);
+  require_positive("--batch", p.batch);
+  const bool transa = p.transa != "N", transb = p.transb != "N";
+  default_to(&p.lda, transa ? p.k : p.m);
+  default_to(&p.ldb, transb ? p.n : p.k);
+  default_to(&p.ldc, p.m);
+  if (p.form.empty()) {
+    p.form = p.batch > 1 ? "strided" : "single";
+  }
+  if (p.form == "single") {
+    p.batch = 1;
+    p.stride_a = p.stride_b = p.stride_c = 0;
+    return p;
+  }
+  if (p.form == "pointers") {
+    p.stride_a = p.stride_b = p.stride_c = std::nullopt;  // a log line has none: packed here
+  }
+  p.stride_a = p.stride_a.value_or(p.lda * (transa ? p.m : p.k));
+  p.stride_b = p.stride_b.value_or(p.ldb * (transb ? p.k : p.n));
+  p.stride_c = p.stride_c.value_or(p.ldc * p.n);
+  return p;
+}
+
+SoftmaxCase complete(SoftmaxCase p) {
+  require_positive("--rows", p.rows);
+  require_positive("--cols", p.cols);
+  default_to(&p.ldx, p.cols);
+  default_to(&p.lddy, p.cols);
+  default_to(&p.ldy, p.cols);
+  return p;
+}
+
+TransposeCase complete(TransposeCase p) {
+  require_positive("--rows", p.rows);
+  require_positive("--cols", p.cols);
+  require_positive("--batch", p.batch);
+  require_positive("--element-size", p.element_size);
+  default_to(&p.ldin, p.cols);
+  default_to(&p.ldout, p.rows);
+  const int64_t in_extent = p.ldin * p.rows, out_extent = p.ldout * p.cols;
+  const int64_t both = in_extent > out_extent ? in_extent : out_extent;
+  p.stride_in = p.stride_in.value_or(p.in_place ? both : in_extent);
+  p.stride_out = p.stride_out.value_or(p.in_place ? both : out_extent);
+  return p;
+}
+
+Fields fields(const SgemmCase& p) {
+  return {{"--transa", p.transa},
+          {"--transb", p.transb},
+          {"-m", text(p.m)},
+          {"-n", text(p.n)},
+          {"-k", text(p.k)},
+          {"--lda", text(p.lda)},
+          {"--ldb", text(p.ldb)},
+          {"--ldc", text(p.ldc)},
+          {"--batch", text(p.batch)},
+          {"--stride-a", text(p.stride_a.value_or(0))},
+          {"--stride-b", text(p.stride_b.value_or(0))},
+          {"--stride-c", text(p.stride_c.value_or(0))},
+          {"--form", p.form}};
+}
+
+Fields fields(const SoftmaxCase& p) {
+  Fields result = {{"--mode", p.mode},        {"--direction", p.direction},
+                   {"--rows", text(p.rows)},  {"--cols", text(p.cols)},
+                   {"--xtype", p.xtype},      {"--ldx", text(p.ldx)}};
+  if (p.backward()) {
+    result.insert(result.end(), {{"--dytype", p.dytype}, {"--lddy", text(p.lddy)}});
+  }
+  result.insert(result.end(), {{"--ytype", p.ytype}, {"--ldy", text(p.ldy)}});
+  return result;
+}
+
+Fields fields(const TransposeCase& p) {
+  return {{"--element-size", text(p.element_size)},
+          {"--rows", text(p.rows)},
+          {"--cols", text(p.cols)},
+          {"--ldin", text(p.ldin)},
+          {"--ldout", text(p.ldout)},
+          {"--batch", text(p.batch)},
+          {"--stride-in", text(p.stride_in.value_or(0))},
+          {"--stride-out", text(p.stride_out.value_or(0))},
+          {"--in-place", text(p.in_place)}};
+}
+
+std::string label(const SgemmCase& p) {
+  std::string result = times(p.m, p.n) + " x " + text(p.k) + " " + p.transa + p.transb;
+  if (p.form != "single") {
+    result += ", " + text(p.batch) + " " + p.form;
+  }
+  return result;
+}
+
+std::string label(const SoftmaxCase& p) {
+  std::string result = times(p.rows, p.cols) + " " + p.xtype;
+  result += p.ytype == p.xtype ? "" : "-" + p.ytype;
+  result += p.mode == "log" ? " log" : "";
+  result += p.backward() ? " backward" : "";
+  return result;
+}
+
+std::string label(const TransposeCase& p) {
+  std::string result = times(p.rows, p.cols) + ", " + text(p.element_size) + " B";
+  result += p.batch > 1 ? ", " + text(p.batch) + " strided" : "";
+  result += p.in_place ? ", in place" : "";
+  return result;
+}
+
+double flops(const SgemmCase& p) {
+  return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
+         static_cast<double>(p.batch);
+}
+
+double bytes(const SgemmCase& p) {
+  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n);
+  const double k = static_cast<double>(p.k);
+  return 4.0 * (m * k + k * n + m * n) * static_cast<double>(p.batch);
+}
+
+double bytes(const SoftmaxCase& p) {
+  size_t per_element = type_bytes(data_type(p.xtype)) + type_bytes(data_type(p.ytype));
+  per_element += p.backward() ? type_bytes(data_type(p.dytype)) : 0;
+  return static_cast<double>(p.rows) * static_cast<double>(p.cols) *
+         static_cast<double>(per_element);
+}
+
+double bytes(const TransposeCase& p) {
+  return 2.0 * static_cast<double>(p.rows) * static_cast<double>(p.cols) *
+         static_cast<double>(p.element_size) * static_cast<double>(p.batch);
+}
+
+mygemmDataType_t data_type(const std::string& name) {
+  return name == "f16" ? MYGEMM_R_16F : name == "bf16" ? MYGEMM_R_16BF : MYGEMM_R_32F;
+}
+
+}  // namespace bench

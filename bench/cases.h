@@ -1,0 +1,74 @@
+// The problems that are measured: what a log line of MYGEMM_LOG or a bench command says, in the same
+// words. Plain structs and pure functions; no machine, no measuring.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mygemm/mygemm.h"
+
+namespace bench {
+
+// Options and values as on the command line: {"--transa", "N"}, {"-m", "4096"}, ...
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+// Leading dimensions of 0 and absent strides stand for the smallest legal ones until complete().
+struct SgemmCase {
+  std::string transa = "N", transb = "N";      // N, T or C
+  int64_t m = 0, n = 0, k = 0;
+  int64_t lda = 0, ldb = 0, ldc = 0;
+  int64_t batch = 1;
+  std::optional<int64_t> stride_a, stride_b, stride_c;
+  std::string form;                            // "single", "strided" or "pointers"
+};
+
+// In the gradient x, dy and y stand for y, dy and dx, as in a log line.
+struct SoftmaxCase {
+  std::string mode = "softmax";                // or "log"
+  std::string direction = "forward";           // or "backward"
+  int64_t rows = 0, cols = 0;
+  std::string xtype = "f32", dytype = "f32", ytype = "f32";  // f32, f16, bf16
+  int64_t ldx = 0, lddy = 0, ldy = 0;
+
+  bool backward() const { return direction == "backward"; }
+};
+
+struct TransposeCase {
+  int64_t element_size = 4;
+  int64_t rows = 0, cols = 0;
+  int64_t ldin = 0, ldout = 0;
+  int64_t batch = 1;
+  std::optional<int64_t> stride_in, stride_out;
+  int64_t in_place = 0;
+};
+
+// Fills in what was left out. Sizes below 1 throw: there is nothing to measure.
+SgemmCase complete(SgemmCase problem);
+SoftmaxCase complete(SoftmaxCase problem);
+TransposeCase complete(TransposeCase problem);
+
+// The subcommand, and the first word of a log line after "mygemm".
+inline const char* operation_name(const SgemmCase&) { return "sgemm"; }
+inline const char* operation_name(const SoftmaxCase&) { return "softmax"; }
+inline const char* operation_name(const TransposeCase&) { return "transpose"; }
+
+Fields fields(const SgemmCase& problem);
+Fields fields(const SoftmaxCase& problem);
+Fields fields(const TransposeCase& problem);
+
+// A few words for the table, e.g. "4096 x 4096 x 64 NT".
+std::string label(const SgemmCase& problem);
+std::string label(const SoftmaxCase& problem);
+std::string label(const TransposeCase& problem);
+
+double flops(const SgemmCase& problem);
+double bytes(const SgemmCase& problem);        // A, B and C once each
+double bytes(const SoftmaxCase& problem);      // read + written
+double bytes(const TransposeCase& problem);    // read + written
+
+mygemmDataType_t data_type(const std::string& name);
+
+}  // namespace bench

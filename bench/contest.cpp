@@ -1,0 +1,191 @@
+// See contest.h.
+#include "contest.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "compare.h"
+
+namespace bench {
+namespace {
+
+constexpr double kSlowestRowSeconds = 0.5;     // estimated: slower rows would take minutes
+constexpr size_t kWorkspaceAlignment = 256;
+
+bool is_naive(const std::string& row) { return row == "naive" || row == "host_naive"; }
+
+// Sets a workspace on handles while a contest lasts.
+class WorkspaceLoan {
+ public:
+  WorkspaceLoan(const Machine& machine, size_t bytes) : memory_(machine, bytes) {}
+  ~WorkspaceLoan() {
+    for (mygemmHandle_t handle : handles_) {
+      mygemm_set_workspace(handle, nullptr, 0);
+    }
+  }
+  WorkspaceLoan(const WorkspaceLoan&) = delete;  // handles would keep a freed address
+  WorkspaceLoan& operator=(const WorkspaceLoan&) = delete;
+
+  void lend(mygemmHandle_t handle) {
+    check(mygemm_set_workspace(handle, memory_.data(), memory_.bytes()), "mygemm_set_workspace");
+    handles_.push_back(handle);
+  }
+
+ private:
+  Buffer memory_;
+  std::vector<mygemmHandle_t> handles_;
+};
+
+Explanation explain_with(const Contest& contest, mygemmHandle_t handle) {
+  return explain([&](char* text, size_t capacity, size_t* length) {
+    return contest.explain(handle, text, capacity, length);
+  });
+}
+
+// The handle that plays for "ours".
+mygemmHandle_t our_handle(Session* session, Family family) {
+  return session->library.handle(family, session->options.force);
+}
+
+// As much as ours asks for; where every row is measured, as much as any of them asks for.
+size_t workspace_wanted(Session* session, const Contest& contest) {
+  if (session->options.workspace_mib) {
+    return static_cast<size_t>(*session->options.workspace_mib) << 20;
+  }
+  mygemmHandle_t ours = our_handle(session, contest.family);
+  size_t bytes = 0;
+  check(contest.workspace_size(ours, &bytes), "mygemm workspace query");
+  if (session->options.all_rows) {
+    for (const Explanation::Row& row : explain_with(contest, ours).rows) {
+      size_t row_bytes = 0;
+      mygemmHandle_t forced = session->library.handle(contest.family, row.name);
+      if (contest.workspace_size(forced, &row_bytes) == MYGEMM_STATUS_SUCCESS) {
+        bytes = std::max(bytes, row_bytes);
+      }
+    }
+  }
+  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+}
+
+// Whoever is timed. The first is ours, then come the peers, then rows of ours, the naive one last.
+struct Entrant {
+  std::string name;
+  Call call;
+  bool is_row;
+  bool same_result;
+  std::optional<double> estimated_us;
+};
+
+// `workspace` is lent to every handle that takes part.
+std::vector<Entrant> entrants_of(Session* session, const Contest& contest, const Explanation& plan,
+                                 WorkspaceLoan* workspace) {
+  const Options& options = session->options;
+  std::vector<Entrant> entrants = {
+      {plan.chosen, contest.ours(our_handle(session, contest.family)), true, true, std::nullopt}};
+  for (const Peer& peer : contest.peers) {
+    entrants.push_back({peer.name, peer.call, false, peer.same_result, std::nullopt});
+  }
+  for (const Explanation::Row& row : plan.rows) {
+    if (row.name == plan.chosen) {
+      entrants.front().estimated_us = row.microseconds;
+    }
+    const bool wanted = options.all_rows || (options.naive && is_naive(row.name));
+    if (wanted && row.name != plan.chosen && row.microseconds &&
+        *row.microseconds < kSlowestRowSeconds * 1e6) {
+      mygemmHandle_t forced = session->library.handle(contest.family, row.name);
+      workspace->lend(forced);
+      entrants.push_back({row.name, contest.ours(forced), true, true, row.microseconds});
+    }
+  }
+  return entrants;
+}
+
+// Who else computes the same: a library if there is one, else the last row; null where nobody does.
+const Entrant* reference_of(const std::vector<Entrant>& entrants) {
+  const auto library =
+      std::find_if(entrants.begin() + 1, entrants.end(),
+                   [](const Entrant& entrant) { return entrant.same_result && !entrant.is_row; });
+  if (library != entrants.end()) {
+    return &*library;
+  }
+  return entrants.size() > 1 && entrants.back().is_row ? &entrants.back() : nullptr;
+}
+
+std::vector<std::byte> output_of(const Session& session, const Contest& contest,
+                                 const Call& call) {
+  contest.prepare();
+  call(0);
+  return sample(session.machine, contest.output->first(), contest.output->bytes());
+}
+
+double error_of(const Session& session, const Contest& contest, const Call& ours,
+                const Call& reference) {
+  const std::vector<std::byte> a = output_of(session, contest, ours);
+  const std::vector<std::byte> b = output_of(session, contest, reference);
+  return contest.exact ? share_of_different_bytes(a, b)
+                       : largest_difference(a, b, contest.output_type);
+}
+
+}  // namespace
+
+CopyPeer::CopyPeer(const Machine& machine, double bytes, bool hot)
+    : machine_(&machine), bytes_(static_cast<size_t>(bytes)),
+      sets_(rotation_sets(machine, 2 * static_cast<int64_t>(bytes), hot)),
+      from_(machine, MYGEMM_R_32F, static_cast<int64_t>(bytes_ + 3) / 4, 0, sets_, 1),
+      to_(machine, MYGEMM_R_32F, static_cast<int64_t>(bytes_ + 3) / 4, 0, sets_, 2) {}
+
+void CopyPeer::operator()(int64_t call) const {
+  machine_->copy(to_.at(call), from_.at(call), bytes_);
+}
+
+Result run_contest(Session* session, const Contest& contest) {
+  const Machine& machine = session->machine;
+  WorkspaceLoan workspace(machine, workspace_wanted(session, contest));
+  mygemmHandle_t handle = our_handle(session, contest.family);
+  workspace.lend(handle);
+  const Explanation plan = explain_with(contest, handle);
+  const std::vector<Entrant> entrants = entrants_of(session, contest, plan, &workspace);
+
+  Result result;
+  result.operation = contest.operation;
+  result.label = contest.label;
+  result.fields = contest.fields;
+  result.peer_names = contest.peer_names;
+  result.row = plan.chosen;
+  result.estimated_us = entrants.front().estimated_us;
+  result.tolerance = contest.tolerance;
+  if (const Entrant* reference = reference_of(entrants)) {
+    result.reference = reference->name;
+    result.error = error_of(*session, contest, entrants.front().call, reference->call);
+  }
+
+  std::vector<Call> calls;
+  for (const Entrant& entrant : entrants) {
+    calls.push_back(entrant.call);
+  }
+  const std::vector<Timing> timings =
+      time_alternating(machine, calls, contest.sets, session->options.timer);
+  result.telemetry = session->telemetry.read();
+  result.timing = timings.front();
+  result.unit = contest.family != Family::kGemm ? "GB/s" : machine.cuda() ? "TFLOP/s" : "GFLOP/s";
+  const double work_in_unit = contest.work * (result.unit == "TFLOP/s" ? 1e-12 : 1e-9);
+  result.rate = work_in_unit / result.timing.median;
+  for (size_t i = 1; i < entrants.size(); ++i) {
+    Measurement measured = {entrants[i].name, timings[i], work_in_unit / timings[i].median,
+                            timings[i].median / result.timing.median,
+                            entrants[i].is_row && is_naive(entrants[i].name),
+                            entrants[i].estimated_us};
+    if (entrants[i].is_row) {
+      result.rows.push_back(measured);
+    }
+    if (!entrants[i].is_row || measured.naive) {
+      measured.name = measured.naive ? kNaive : measured.name;
+      result.peers.push_back(measured);
+    }
+  }
+  result.working_set_bytes = contest.set_bytes * static_cast<double>(contest.sets);
+  result.cold = result.working_set_bytes > 2.0 * static_cast<double>(machine.cache_bytes());
+  return result;
+}
+
+}  // namespace bench

@@ -1,0 +1,58 @@
+// mygemm as the benchmark sees it: handles (one for ours, one for every forced row) and plans read
+// back from mygemm_explain_*. Uses the public ABI only.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "machine.h"
+#include "mygemm/mygemm.h"
+
+namespace bench {
+
+// Throws with mygemm's own sentence unless `status` is success.
+void check(mygemmStatus_t status, const char* function);
+
+// What mygemm_explain_* says.
+struct Explanation {
+  struct Row {
+    std::string name;
+    std::optional<double> microseconds;      // estimated; none where it cannot run
+  };
+  std::string chosen;
+  std::vector<Row> rows;
+};
+
+// Asks an mygemm_explain_* function twice: for the length, then for the text.
+using ExplainCall = std::function<mygemmStatus_t(char* text, size_t capacity, size_t* length)>;
+Explanation explain(const ExplainCall& call);
+
+// A family and the environment variable that forces one of its rows.
+enum class Family { kGemm, kSoftmax, kTranspose };
+const char* force_variable(Family family);
+
+// Handles of one machine, made when first asked for, all on the machine's stream.
+class Library {
+ public:
+  Library(const Machine& machine, mygemmMathMode_t math) : machine_(&machine), math_(math) {}
+  ~Library();
+  Library(const Library&) = delete;          // owns handles
+  Library& operator=(const Library&) = delete;
+
+  // `row` empty: as the environment says, which is what a user gets.
+  mygemmHandle_t handle(Family family, const std::string& row);
+
+ private:
+  const Machine* machine_;
+  mygemmMathMode_t math_;
+  std::map<std::pair<Family, std::string>, mygemmHandle_t> handles_;
+};
+
+// A handle on the machine's backend, for whoever destroys it.
+mygemmHandle_t create_handle(const Machine& machine);
+
+}  // namespace bench

@@ -1,0 +1,198 @@
+// mygemm-bench: measures mygemm beside its peers, alternating in one process. This file reads the
+// command line and walks through the problems; contest.cpp measures one.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "contest.h"
+#include "overhead.h"
+#include "replay.h"
+#include "report.h"
+#include "session.h"
+#include "suites.h"
+
+namespace bench {
+namespace {
+
+struct Request {
+  Options options;
+  double min_time_ms = 1.0;
+  std::vector<std::string> suites;
+  SuiteOptions suite_options;
+  SgemmCase sgemm;
+  SoftmaxCase softmax;
+  TransposeCase transpose;
+  std::string log;
+};
+
+void add_common_options(CLI::App* app, Request* request) {
+  Options& o = request->options;
+  app->add_option("--backend", o.backend, "auto, cuda or host")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, mygemmBackend_t>{{"auto", MYGEMM_BACKEND_AUTO},
+                                                 {"cuda", MYGEMM_BACKEND_CUDA},
+                                                 {"host", MYGEMM_BACKEND_HOST}}));
+  app->add_option("--math", o.math, "math mode of mygemm: default or strict")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, mygemmMathMode_t>{
+          {"default", MYGEMM_MATH_DEFAULT}, {"strict", MYGEMM_MATH_STRICT}}));
+  app->add_option("--json", o.json, "write results to this file, after every one");
+  app->add_option("--groups", o.timer.groups, "groups of calls timed; the median counts")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  app->add_option("--min-time", request->min_time_ms, "milliseconds of a group, at least")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app->add_flag("--hot", o.hot, "one copy of the operands, found in cache if they fit");
+  app->add_option("--force", o.force, "a row (kernel) to use, by name");
+  app->add_flag("--all-rows", o.all_rows, "measure every row that can run");
+  app->add_flag("!--no-naive", o.naive, "leave the naive row out");
+  app->add_flag("--pedantic", o.pedantic, "cuBLAS in pedantic math mode too");
+  app->add_option("--workspace", o.workspace_mib, "MiB for mygemm; what each call asks for")
+      ->check(CLI::NonNegativeNumber);
+  app->add_option("--cublas-workspace", o.cublas_workspace_mib, "MiB for cuBLAS")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+void add_suite_options(CLI::App* command, Request* request,
+                       std::vector<std::string> names) {
+  names.push_back("all");
+  command->fallthrough();
+  command->add_option("--suite", request->suites, "named lists of problems, or all")
+      ->delimiter(',')
+      ->check(CLI::IsMember(names));
+  command->add_option("--seed", request->suite_options.seed, "of the suite 'random'")
+      ->capture_default_str();
+  command->add_option("--count", request->suite_options.count, "problems of the suite 'random'")
+      ->capture_default_str();
+}
+
+// A problem that cannot be measured is reported, and the next one is: a long run on a rented
+// machine must not end with the first surprise.
+template <class Case>
+void measure_one(Session* session, Report* report, const Case& problem, int64_t repeats = 1) {
+  Result result;
+  try {
+    result = measure(session, problem);
+  } catch (const std::exception& error) {
+    result = {};
+    result.label = label(problem);
+    result.fields = fields(problem);
+    result.failure = error.what();
+  }
+  result.operation = operation_name(problem);
+  result.repeats = repeats;
+  report->add(result);
+}
+
+template <class Case>
+void measure_suites(Session* session, Report* report, const std::vector<std::string>& suites,
+                    std::vector<Case> (*suite)(const std::string&, const SuiteOptions&),
+                    const SuiteOptions& options) {
+  for (const std::string& name : suites) {
+    for (const Case& problem : suite(name, options)) {
+      measure_one(session, report, problem);
+    }
+  }
+}
+
+// The names asked for; all but "tiny", which is there to test the program, for "all".
+std::vector<std::string> chosen_suites(const std::vector<std::string>& asked,
+                                       std::vector<std::string> names) {
+  if (std::find(asked.begin(), asked.end(), "all") == asked.end()) {
+    return asked;
+  }
+  std::erase(names, "tiny");
+  return names;
+}
+
+// One problem where its sizes are given, else suites.
+template <class Case>
+void run_operation(Session* session, Report* report, const Request& request, const Case& problem,
+                   bool sized, const std::vector<std::string>& names,
+                   std::vector<Case> (*suite)(const std::string&, const SuiteOptions&)) {
+  if (sized) {
+    measure_one(session, report, complete(problem));
+    return;
+  }
+  const std::vector<std::string> asked =
+      request.suites.empty() ? std::vector<std::string>{names.front()} : request.suites;
+  measure_suites(session, report, chosen_suites(asked, names), suite, request.suite_options);
+}
+
+int run(int argc, char** argv) {
+  Request request;
+  CLI::App app("Measures mygemm beside cuBLAS (GPU), a CBLAS (host), copies and its naive kernels.",
+               "mygemm-bench");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "mygemm-bench of mygemm " MYGEMM_BENCH_VERSION);
+  add_common_options(&app, &request);
+  CLI::App* sgemm = app.add_subcommand("sgemm", "matrix products: one (-m -n -k) or suites");
+  CLI::App* softmax = app.add_subcommand("softmax", "softmax: one (--rows --cols) or suites");
+  CLI::App* transpose = app.add_subcommand("transpose", "transposes: one or suites");
+  CLI::App* overhead = app.add_subcommand("overhead", "cost of handles and of calls on the host");
+  CLI::App* replay = app.add_subcommand("replay", "the calls of a MYGEMM_LOG file");
+  CLI::App* all = app.add_subcommand("all", "every suite and the overhead");
+  add_suite_options(sgemm, &request, sgemm_suites());
+  add_options(sgemm, &request.sgemm);
+  add_suite_options(softmax, &request, softmax_suites());
+  add_options(softmax, &request.softmax);
+  add_suite_options(transpose, &request, transpose_suites());
+  add_options(transpose, &request.transpose);
+  replay->add_option("file", request.log, "the log")->required()->check(CLI::ExistingFile);
+  for (CLI::App* command : {overhead, replay, all}) {
+    command->fallthrough();
+  }
+  CLI11_PARSE(app, argc, argv);
+
+  request.options.timer.min_seconds = request.min_time_ms * 1e-3;
+  const std::vector<LoggedCase> log =
+      replay->parsed() ? read_log(request.log) : std::vector<LoggedCase>{};
+  Session session(request.options);
+  request.suite_options.host = !session.machine.cuda();
+  if (all->parsed()) {
+    request.suites = {"all"};
+  }
+  Report report(session, std::vector<std::string>(argv, argv + argc));
+  if (overhead->parsed() || all->parsed()) {
+    measure_overhead(&session, &report);
+  }
+  if (sgemm->parsed() || all->parsed()) {
+    const bool sized = request.sgemm.m != 0 || request.sgemm.n != 0 || request.sgemm.k != 0;
+    run_operation(&session, &report, request, request.sgemm, sized, sgemm_suites(), sgemm_suite);
+  }
+  if (softmax->parsed() || all->parsed()) {
+    const bool sized = request.softmax.rows != 0 || request.softmax.cols != 0;
+    run_operation(&session, &report, request, request.softmax, sized, softmax_suites(),
+                  softmax_suite);
+  }
+  if (transpose->parsed() || all->parsed()) {
+    const bool sized = request.transpose.rows != 0 || request.transpose.cols != 0;
+    run_operation(&session, &report, request, request.transpose, sized, transpose_suites(),
+                  transpose_suite);
+  }
+  for (const LoggedCase& logged : log) {
+    std::visit([&](const auto& problem) {
+      measure_one(&session, &report, problem, logged.repeats);
+    }, logged.problem);
+  }
+  return report.finish() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  try {
+    return bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mygemm-bench: %s\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,129 @@
+// See replay.h.
+#include "replay.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+namespace bench {
+namespace {
+
+constexpr char kProgram[] = "mygemm ";
+
+AnyCase parse(const std::string& command) {
+  SgemmCase sgemm;
+  SoftmaxCase softmax;
+  TransposeCase transpose;
+  CLI::App app;
+  app.require_subcommand(1);
+  CLI::App* sgemm_command = app.add_subcommand("sgemm");
+  CLI::App* softmax_command = app.add_subcommand("softmax");
+  add_options(sgemm_command, &sgemm);
+  add_options(softmax_command, &softmax);
+  add_options(app.add_subcommand("transpose"), &transpose);
+
+  std::istringstream stream(command);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) {
+    words.push_back(word);
+  }
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  app.parse(words);
+  if (sgemm_command->parsed()) {
+    return complete(sgemm);
+  }
+  if (softmax_command->parsed()) {
+    return complete(softmax);
+  }
+  return complete(transpose);
+}
+
+}  // namespace
+
+void add_options(CLI::App* command, SgemmCase* p) {
+  const CLI::IsMember operations({"N", "T", "C"});
+  command->add_option("--transa", p->transa, "op(A): N, T or C")->check(operations);
+  command->add_option("--transb", p->transb, "op(B): N, T or C")->check(operations);
+  command->add_option("-m", p->m, "rows of op(A) and C");
+  command->add_option("-n", p->n, "columns of op(B) and C");
+  command->add_option("-k", p->k, "columns of op(A), rows of op(B)");
+  command->add_option("--lda", p->lda, "leading dimension of A; smallest by default");
+  command->add_option("--ldb", p->ldb, "leading dimension of B");
+  command->add_option("--ldc", p->ldc, "leading dimension of C");
+  command->add_option("--batch", p->batch, "number of products");
+  command->add_option("--stride-a", p->stride_a, "elements between matrices A; packed by default");
+  command->add_option("--stride-b", p->stride_b, "elements between matrices B");
+  command->add_option("--stride-c", p->stride_c, "elements between matrices C");
+  command->add_option("--form", p->form, "single, strided or pointers")
+      ->check(CLI::IsMember({"single", "strided", "pointers"}));
+}
+
+void add_options(CLI::App* command, SoftmaxCase* p) {
+  const CLI::IsMember types({"f32", "f16", "bf16"});
+  command->add_option("--mode", p->mode, "softmax or log")
+      ->check(CLI::IsMember({"softmax", "log"}));
+  command->add_option("--direction", p->direction, "forward or backward")
+      ->check(CLI::IsMember({"forward", "backward"}));
+  command->add_option("--rows", p->rows, "rows");
+  command->add_option("--cols", p->cols, "columns: elements that sum to one");
+  command->add_option("--xtype", p->xtype, "type of x; backward: of y")->check(types);
+  command->add_option("--ldx", p->ldx, "leading dimension of x; backward: of y");
+  command->add_option("--dytype", p->dytype, "backward: type of dy")->check(types);
+  command->add_option("--lddy", p->lddy, "backward: leading dimension of dy");
+  command->add_option("--ytype", p->ytype, "type of y; backward: of dx")->check(types);
+  command->add_option("--ldy", p->ldy, "leading dimension of y; backward: of dx");
+}
+
+void add_options(CLI::App* command, TransposeCase* p) {
+  command->add_option("--element-size", p->element_size, "bytes of an element")
+      ->check(CLI::IsMember({1, 2, 4, 8, 16}));
+  command->add_option("--rows", p->rows, "rows of the input");
+  command->add_option("--cols", p->cols, "columns of the input");
+  command->add_option("--ldin", p->ldin, "leading dimension of the input");
+  command->add_option("--ldout", p->ldout, "leading dimension of the output");
+  command->add_option("--batch", p->batch, "number of matrices");
+  command->add_option("--stride-in", p->stride_in, "elements between inputs; packed by default");
+  command->add_option("--stride-out", p->stride_out, "elements between outputs");
+  command->add_option("--in-place", p->in_place, "1: the output takes the input's place")
+      ->check(CLI::IsMember({0, 1}));
+}
+
+std::vector<LoggedCase> read_log(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) {
+    throw std::runtime_error("cannot read " + path);
+  }
+  std::vector<LoggedCase> cases;
+  std::map<std::string, size_t> seen;
+  int64_t number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    const size_t hash = line.find('#');
+    const std::string outcome = hash == std::string::npos ? "" : line.substr(hash);
+    const size_t status = outcome.find("status=");
+    const bool failed = status != std::string::npos && outcome.substr(status) != "status=0";
+    const std::string command = line.substr(0, hash);
+    if (failed || command.find_first_not_of(" \t\r") == std::string::npos) {
+      continue;
+    }
+    if (const auto known = seen.find(command); known != seen.end()) {
+      ++cases[known->second].repeats;
+      continue;
+    }
+    if (command.rfind(kProgram, 0) != 0) {
+      throw std::runtime_error(path + ":" + std::to_string(number) +
+                               ": not a log line, they begin with 'mygemm '");
+    }
+    try {
+      cases.push_back({parse(command.substr(sizeof(kProgram) - 1)), 1});
+    } catch (const std::exception& error) {
+      throw std::runtime_error(path + ":" + std::to_string(number) + ": " + error.what());
+    }
+    seen.emplace(command, cases.size() - 1);
+  }
+  return cases;
+}
+
+}  // namespace bench

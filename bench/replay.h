@@ -1,0 +1,31 @@
+// The options of the three operations, which are also the words of a MYGEMM_LOG line: a pasted log
+// line is a bench command.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cases.h"
+
+namespace bench {
+
+using AnyCase = std::variant<SgemmCase, SoftmaxCase, TransposeCase>;
+
+void add_options(CLI::App* command, SgemmCase* problem);
+void add_options(CLI::App* command, SoftmaxCase* problem);
+void add_options(CLI::App* command, TransposeCase* problem);
+
+struct LoggedCase {
+  AnyCase problem;
+  int64_t repeats;              // lines that say the same
+};
+
+// Reads a log. Text from '#' on, empty lines and calls that failed are left out; a line that is no
+// log line throws with its number.
+std::vector<LoggedCase> read_log(const std::string& path);
+
+}  // namespace bench

@@ -1,0 +1,40 @@
+// What a run says: a table on stdout, line by line, and a JSON file that is rewritten after every
+// result, so that a run that is cut short leaves what it had.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "contest.h"
+
+namespace bench {
+
+// A figure that is not a contest: creation of a handle, cost of a call on the host.
+struct Overhead {
+  std::string name, unit;
+  double median, min, max;
+};
+
+class Report {
+ public:
+  Report(const Session& session, std::vector<std::string> command_line);
+
+  void add(const Result& result);
+  void add(const Overhead& overhead);
+  // Prints the summary, one line per operation and peer. True where nothing failed or was wrong.
+  bool finish() const;
+
+ private:
+  void write_json() const;
+
+  const Session* session_;
+  std::vector<std::string> command_line_;
+  std::string date_;
+  std::string table_;           // the operation whose header was printed last
+  TelemetryReading at_start_;
+  std::vector<Result> results_;
+  std::vector<Overhead> overheads_;
+};
+
+}  // namespace bench

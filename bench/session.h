@@ -1,0 +1,44 @@
+// What a run of mygemm-bench is told and has at hand: options, machine, handles, peers. The
+// operations (sgemm.cpp, ...) get one; nothing here measures.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "library.h"
+#include "machine.h"
+#include "peers.h"
+#include "telemetry.h"
+#include "timer.h"
+
+namespace bench {
+
+struct Options {
+  mygemmBackend_t backend = MYGEMM_BACKEND_AUTO;
+  mygemmMathMode_t math = MYGEMM_MATH_DEFAULT;
+  TimerOptions timer;
+  bool hot = false;             // one copy of the operands
+  bool all_rows = false;        // measure every row that can run
+  bool naive = true;            // measure the naive row
+  bool pedantic = false;        // cuBLAS in pedantic math too
+  std::string force;            // a row, or empty
+  std::optional<int64_t> workspace_mib;        // absent: what each call asks for
+  int64_t cublas_workspace_mib = 32;
+  std::string json;             // a file, or empty
+};
+
+struct Session {
+  explicit Session(const Options& wanted);
+
+  Options options;
+  Machine machine;
+  Library library;
+  Telemetry telemetry;
+  std::unique_ptr<Cublas> cublas, cublas_pedantic;
+  std::unique_ptr<Cblas> cblas;
+  std::string no_peer;          // why there is no BLAS to compare with, or empty
+};
+
+}  // namespace bench

@@ -1,0 +1,252 @@
+// See suites.h. The figures to beat are known for most of these shapes; the odd ones are where
+// libraries fall off a cliff.
+#include "suites.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <stdexcept>
+
+namespace bench {
+namespace {
+
+constexpr double kMostHostFlops = 2.0 * 2048 * 2048 * 2048;
+constexpr double kMostHostBytes = 256e6;
+
+// A size between `least` and `most`, every magnitude equally likely.
+int64_t log_uniform(std::mt19937_64* random, int64_t least, int64_t most) {
+  std::uniform_real_distribution<double> exponent(std::log2(static_cast<double>(least)),
+                                                  std::log2(static_cast<double>(most) + 1));
+  return std::clamp(static_cast<int64_t>(std::exp2(exponent(*random))), least, most);
+}
+
+template <class T>
+T one_of(std::mt19937_64* random, std::initializer_list<T> choices) {
+  return choices.begin()[std::uniform_int_distribution<size_t>(0, choices.size() - 1)(*random)];
+}
+
+template <class Case>
+std::vector<Case> completed(std::vector<Case> cases) {
+  std::transform(cases.begin(), cases.end(), cases.begin(), [](const Case& c) {
+    return complete(c);
+  });
+  return cases;
+}
+
+[[noreturn]] void unknown(const std::string& name) {
+  throw std::invalid_argument("no suite is called '" + name + "'");
+}
+
+SgemmCase product(int64_t m, int64_t n, int64_t k, std::string transa = "N",
+                  std::string transb = "N") {
+  SgemmCase result;
+  result.m = m;
+  result.n = n;
+  result.k = k;
+  result.transa = std::move(transa);
+  result.transb = std::move(transb);
+  return result;
+}
+
+SgemmCase batch(int64_t size, int64_t count, const char* form) {
+  SgemmCase result = product(size, size, size);
+  result.batch = count;
+  result.form = form;
+  return result;
+}
+
+std::vector<SgemmCase> random_products(const SuiteOptions& options) {
+  std::mt19937_64 random(options.seed);
+  std::vector<SgemmCase> cases;
+  while (cases.size() < static_cast<size_t>(options.count)) {
+    const int64_t most = options.host ? 2048 : 8192;
+    SgemmCase c = product(log_uniform(&random, 1, most), log_uniform(&random, 1, most),
+                          log_uniform(&random, 1, most), one_of<const char*>(&random, {"N", "T"}),
+                          one_of<const char*>(&random, {"N", "T"}));
+    // Half of the matrices lie within larger ones, aligned or not.
+    c.lda = (c.transa == "N" ? c.m : c.k) + one_of<int64_t>(&random, {0, 0, 3, 16});
+    c.ldb = (c.transb == "N" ? c.k : c.n) + one_of<int64_t>(&random, {0, 0, 3, 16});
+    c.ldc = c.m + one_of<int64_t>(&random, {0, 0, 3, 16});
+    cases.push_back(c);
+  }
+  return cases;
+}
+
+SoftmaxCase softmax(int64_t rows, int64_t cols, const char* type = "f32",
+                    const char* mode = "softmax", const char* direction = "forward") {
+  SoftmaxCase result;
+  result.rows = rows;
+  result.cols = cols;
+  result.xtype = result.dytype = result.ytype = type;
+  result.mode = mode;
+  result.direction = direction;
+  return result;
+}
+
+TransposeCase transpose(int64_t rows, int64_t cols, int64_t element_size = 4, int64_t count = 1,
+                        int64_t in_place = 0) {
+  TransposeCase result;
+  result.rows = rows;
+  result.cols = cols;
+  result.element_size = element_size;
+  result.batch = count;
+  result.in_place = in_place;
+  return result;
+}
+
+}  // namespace
+
+const std::vector<std::string>& sgemm_suites() {
+  static const std::vector<std::string> names = {"squares", "ops",    "odd", "skinny",
+                                                 "batched", "random", "tiny"};
+  return names;
+}
+
+const std::vector<std::string>& softmax_suites() {
+  static const std::vector<std::string> names = {"columns", "half",   "few_rows", "modes",
+                                                 "random",  "tiny"};
+  return names;
+}
+
+const std::vector<std::string>& transpose_suites() {
+  static const std::vector<std::string> names = {"squares",  "odd",    "skinny", "elements",
+                                                 "batched", "in_place", "random", "tiny"};
+  return names;
+}
+
+std::vector<SgemmCase> sgemm_suite(const std::string& name, const SuiteOptions& options) {
+  std::vector<SgemmCase> cases;
+  if (name == "squares") {
+    for (int64_t n : {128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192, 16384}) {
+      cases.push_back(product(n, n, n));
+    }
+  } else if (name == "ops") {
+    for (int64_t n : {512, 1024, 4096}) {
+      for (const char* a : {"N", "T"}) {
+        for (const char* b : {"N", "T"}) {
+          cases.push_back(product(n, n, n, a, b));
+        }
+      }
+    }
+  } else if (name == "odd") {
+    for (int64_t n : {127, 129, 255, 257, 511, 513, 1000, 1023, 1025, 2047, 2049}) {
+      cases.push_back(product(n, n, n));
+    }
+    cases.push_back(product(4095, 4097, 4093));
+    cases.push_back(product(5120, 1024, 2560));
+    cases.push_back(product(1000, 1000, 1000, "T", "N"));
+  } else if (name == "skinny") {
+    cases = {product(1, 4096, 4096),       product(4096, 1, 4096),
+             product(16, 4096, 4096),      product(64, 4096, 4096),
+             product(4096, 16, 4096),      product(8192, 128, 8192),
+             product(128, 128, 65536),     product(32, 32, 1048576),
+             product(65536, 64, 64),       product(64, 65536, 1024),
+             product(100000, 100, 100),    product(4096, 4096, 64),
+             product(4096, 4096, 8),       product(1, 1, 1048576)};
+  } else if (name == "batched") {
+    cases = {batch(16, 16384, "strided"), batch(32, 4096, "strided"), batch(64, 1024, "strided"),
+             batch(128, 256, "strided"),  batch(256, 64, "strided"),  batch(512, 32, "strided"),
+             batch(64, 1024, "pointers"), batch(256, 64, "pointers")};
+  } else if (name == "random") {
+    cases = random_products(options);
+  } else if (name == "tiny") {
+    cases = {product(8, 8, 8),         product(33, 17, 65),      product(64, 48, 32, "T", "N"),
+             product(5, 6, 7, "N", "T"), product(1, 64, 64, "T", "T"), batch(8, 5, "strided"),
+             batch(7, 3, "pointers")};
+  } else {
+    unknown(name);
+  }
+  cases = completed(std::move(cases));
+  if (options.host) {
+    std::erase_if(cases, [](const SgemmCase& c) { return flops(c) > kMostHostFlops; });
+  }
+  return cases;
+}
+
+std::vector<SoftmaxCase> softmax_suite(const std::string& name, const SuiteOptions& options) {
+  const int64_t total = int64_t{1} << (options.host ? 22 : 28);  // elements, where sizes are free
+  std::vector<SoftmaxCase> cases;
+  if (name == "columns") {
+    for (int64_t cols : {32, 100, 128, 512, 1000, 1024, 2048, 4096, 8192, 16384, 32768, 50257,
+                         65536, 131072, 262144}) {
+      cases.push_back(softmax(total / cols, cols));
+    }
+  } else if (name == "half") {
+    for (const char* type : {"f16", "bf16"}) {
+      for (int64_t cols : {128, 1024, 4096, 16384, 65536, 131072}) {
+        cases.push_back(softmax(total / cols, cols, type));
+      }
+    }
+  } else if (name == "few_rows") {
+    cases = {softmax(1, 1048576), softmax(8, 131072),   softmax(64, 131072),
+             softmax(1, 4096),    softmax(128, 1024),   softmax(4096, 4096)};
+  } else if (name == "modes") {
+    for (int64_t cols : {128, 1024, 4096, 32768}) {
+      cases.push_back(softmax(total / cols, cols, "f32", "log"));
+      cases.push_back(softmax(total / cols, cols, "f32", "softmax", "backward"));
+      cases.push_back(softmax(total / cols, cols, "bf16", "log", "backward"));
+    }
+  } else if (name == "random") {
+    std::mt19937_64 random(options.seed);
+    for (int i = 0; i < options.count; ++i) {
+      const int64_t cols = log_uniform(&random, 1, 200000);
+      const int64_t rows = log_uniform(&random, 1, std::max<int64_t>(total / 4 / cols, 1));
+      cases.push_back(softmax(rows, cols, one_of<const char*>(&random, {"f32", "f16", "bf16"}),
+                              one_of<const char*>(&random, {"softmax", "log"})));
+    }
+  } else if (name == "tiny") {
+    cases = {softmax(5, 33), softmax(3, 1000, "f16"), softmax(4, 64, "bf16", "log"),
+             softmax(7, 100, "f32", "softmax", "backward"),
+             softmax(2, 2048, "bf16", "log", "backward")};
+  } else {
+    unknown(name);
+  }
+  return completed(std::move(cases));
+}
+
+std::vector<TransposeCase> transpose_suite(const std::string& name, const SuiteOptions& options) {
+  std::vector<TransposeCase> cases;
+  if (name == "squares") {
+    for (int64_t n : {512, 1024, 2048, 4096, 8192, 16384, 32768}) {
+      cases.push_back(transpose(n, n));
+    }
+  } else if (name == "odd") {
+    for (int64_t n : {1023, 4096, 8192, 16384}) {
+      cases.push_back(transpose(n, n + 1));
+    }
+    cases.push_back(transpose(4095, 4097));
+  } else if (name == "skinny") {
+    cases = {transpose(1024, 1048576), transpose(1048576, 64), transpose(64, 1048576),
+             transpose(1048576, 3),    transpose(3, 1048576),  transpose(262144, 16)};
+  } else if (name == "elements") {
+    for (int64_t size : {1, 2, 4, 8, 16}) {
+      cases.push_back(transpose(options.host ? 2048 : 8192, options.host ? 2048 : 8192, size));
+      cases.push_back(transpose(options.host ? 2047 : 8191, options.host ? 2049 : 8193, size));
+    }
+  } else if (name == "batched") {
+    cases = {transpose(32, 32, 4, 16384), transpose(128, 128, 4, 1024),
+             transpose(512, 512, 4, 64),  transpose(1000, 64, 2, 256)};
+  } else if (name == "in_place") {
+    cases = {transpose(1024, 1024, 4, 1, 1), transpose(8192, 8192, 4, 1, 1),
+             transpose(4096, 8192, 4, 1, 1), transpose(2047, 1025, 2, 1, 1)};
+  } else if (name == "random") {
+    std::mt19937_64 random(options.seed);
+    for (int i = 0; i < options.count; ++i) {
+      const int64_t rows = log_uniform(&random, 1, 65536);
+      const int64_t cols = log_uniform(&random, 1, (int64_t{1} << 28) / rows);
+      cases.push_back(transpose(rows, cols, one_of<int64_t>(&random, {1, 2, 4, 8, 16})));
+    }
+  } else if (name == "tiny") {
+    cases = {transpose(33, 65),         transpose(64, 31, 1), transpose(17, 40, 8, 3),
+             transpose(48, 48, 4, 1, 1), transpose(7, 90, 16), transpose(12, 20, 2, 1, 1)};
+  } else {
+    unknown(name);
+  }
+  cases = completed(std::move(cases));
+  if (options.host) {
+    std::erase_if(cases, [](const TransposeCase& c) { return bytes(c) > kMostHostBytes; });
+  }
+  return cases;
+}
+
+}  // namespace bench

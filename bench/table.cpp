@@ -1,0 +1,151 @@
+// See table.h.
+#include "table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace bench {
+namespace {
+
+const Measurement* find(const Result& result, const std::string& peer) {
+  const auto found = std::find_if(result.peers.begin(), result.peers.end(),
+                                  [&](const Measurement& m) { return m.name == peer; });
+  return found == result.peers.end() ? nullptr : &*found;
+}
+
+// Operations and, of each, peers, in the order they first appear.
+std::vector<std::pair<std::string, std::string>> pairs_of(const std::vector<Result>& results) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const Result& result : results) {
+    for (const std::string& peer : result.peer_names) {
+      const std::pair<std::string, std::string> pair(result.operation, peer);
+      if (std::find(pairs.begin(), pairs.end(), pair) == pairs.end()) {
+        pairs.push_back(pair);
+      }
+    }
+  }
+  return pairs;
+}
+
+struct Sums {
+  int count = 0;
+  int64_t calls = 0;
+  double log_ratio = 0, our_ms = 0, their_ms = 0;
+  double worst = HUGE_VAL;
+  std::string worst_label;
+};
+
+Sums sums_over(const std::vector<Result>& results, const std::string& operation,
+               const std::string& peer) {
+  Sums sums;
+  for (const Result& result : results) {
+    const Measurement* measured = result.operation == operation ? find(result, peer) : nullptr;
+    if (measured == nullptr) {
+      continue;
+    }
+    const double repeats = static_cast<double>(result.repeats);
+    ++sums.count;
+    sums.calls += result.repeats;
+    sums.log_ratio += std::log(measured->ratio);
+    sums.our_ms += result.timing.median * 1e3 * repeats;
+    sums.their_ms += measured->timing.median * 1e3 * repeats;
+    if (measured->ratio < sums.worst) {
+      sums.worst = measured->ratio;
+      sums.worst_label = result.label;
+    }
+  }
+  return sums;
+}
+
+// Where every row was measured: how often the plan should have chosen another.
+void print_better_rows(const std::vector<Result>& results) {
+  constexpr double kNoise = 0.97;
+  int compared = 0, better = 0;
+  for (const Result& result : results) {
+    const auto fastest = std::min_element(
+        result.rows.begin(), result.rows.end(),
+        [](const Measurement& a, const Measurement& b) { return a.ratio < b.ratio; });
+    compared += fastest != result.rows.end() ? 1 : 0;
+    if (fastest != result.rows.end() && fastest->ratio < kNoise) {
+      ++better;
+      std::printf("%s %s: %s is %.2f times as fast as %s, which the plan chose\n",
+                  result.operation.c_str(), result.label.c_str(), fastest->name.c_str(),
+                  1 / fastest->ratio, result.row.c_str());
+    }
+  }
+  if (compared > 0) {
+    std::printf("the plan chose a row that is slower than another it could have: %d of %d\n",
+                better, compared);
+  }
+}
+
+}  // namespace
+
+void print_header(const Result& result) {
+  std::printf("\n%-32s %-21s %10s %9s", result.operation.c_str(), "row", "ms",
+              result.unit.c_str());
+  for (const std::string& peer : result.peer_names) {
+    std::printf("  %9.16s %6s", peer.c_str(), "ratio");
+  }
+  std::printf("  %8s\n", "error");
+}
+
+void print_line(const Result& result) {
+  if (!result.failure.empty()) {
+    std::printf("%-32s FAILED: %s\n", result.label.c_str(), result.failure.c_str());
+    return;
+  }
+  std::printf("%-32s %-21s %10.4f %9.4g", result.label.c_str(), result.row.c_str(),
+              result.timing.median * 1e3, result.rate);
+  for (const std::string& peer : result.peer_names) {
+    if (const Measurement* measured = find(result, peer)) {
+      std::printf("  %9.4g %6.2f", measured->rate, measured->ratio);
+    } else {
+      std::printf("  %9s %6s", "-", "-");
+    }
+  }
+  if (result.error) {
+    std::printf("  %8.1e%s\n", *result.error, result.wrong() ? " WRONG" : "");
+  } else {
+    std::printf("  %8s\n", "-");
+  }
+  for (const Measurement& row : result.rows) {
+    if (row.naive && result.rows.size() == 1) {
+      continue;  // its column says it all
+    }
+    std::printf("%-32s %-21s %10.4f %9.4g  plan: %.1f us; chosen: %.1f us, %.2f times as fast\n",
+                "", row.name.c_str(), row.timing.median * 1e3, row.rate,
+                row.estimated_us.value_or(NAN), result.estimated_us.value_or(NAN), row.ratio);
+  }
+}
+
+bool print_summary(const std::vector<Result>& results) {
+  if (!results.empty()) {
+    std::printf("\n");
+  }
+  const auto bad = [](const Result& result) { return !result.failure.empty() || result.wrong(); };
+  const auto failed = std::count_if(results.begin(), results.end(), bad);
+  if (failed > 0) {
+    std::printf("%d of %zu results failed or are wrong\n", static_cast<int>(failed),
+                results.size());
+  }
+  for (const auto& [operation, peer] : pairs_of(results)) {
+    const Sums sums = sums_over(results, operation, peer);
+    if (sums.count == 0) {
+      continue;
+    }
+    std::printf("%s: %.3f times the speed of %s (geometric mean of %d), worst %.3f (%s)",
+                operation.c_str(), std::exp(sums.log_ratio / sums.count), peer.c_str(),
+                sums.count, sums.worst, sums.worst_label.c_str());
+    if (sums.calls > sums.count) {
+      std::printf("; all %lld calls: %.4g ms, %s %.4g ms", static_cast<long long>(sums.calls),
+                  sums.our_ms, peer.c_str(), sums.their_ms);
+    }
+    std::printf("\n");
+  }
+  print_better_rows(results);
+  return failed == 0;
+}
+
+}  // namespace bench

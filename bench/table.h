@@ -1,0 +1,17 @@
+// The text of a run: aligned columns, one line a result, and the summary.
+#pragma once
+
+#include <vector>
+
+#include "contest.h"
+
+namespace bench {
+
+// The columns of the results that follow: those of `result`'s operation.
+void print_header(const Result& result);
+void print_line(const Result& result);
+// Geometric mean and worst of our speed over each peer's; sums over a replayed log. Returns false
+// where a result failed or is wrong.
+bool print_summary(const std::vector<Result>& results);
+
+}  // namespace bench

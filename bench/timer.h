@@ -1,0 +1,38 @@
+// How calls are timed: contenders alternate, group by group, in one process. Above machine.h;
+// knows nothing of what a call does.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "machine.h"
+
+namespace bench {
+
+// Enqueues (GPU) or makes (host) call number `i`, which selects its copies of the operands.
+using Call = std::function<void(int64_t i)>;
+
+struct TimerOptions {
+  int groups = 7;
+  double min_seconds = 1e-3;    // of a group
+};
+
+// Seconds per call over the groups.
+struct Timing {
+  double median = 0, min = 0, max = 0;
+  int64_t calls_per_group = 0;
+  const char* clock = "";       // "graph", "stream" or "host"
+};
+
+// One Timing per call, in order. Every call is made once and warmed up; then each of `groups` rounds
+// times one group of every contender. If the fastest takes under about 20 us on a GPU, groups are
+// replays of a captured graph. `sets`: copies of the operands, each used by a graph.
+std::vector<Timing> time_alternating(const Machine& machine, const std::vector<Call>& calls,
+                                     int64_t sets, const TimerOptions& options);
+
+// Median of a non-empty sample.
+double median(std::vector<double> sample);
+
+}  // namespace bench

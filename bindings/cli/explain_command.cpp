@@ -1,0 +1,194 @@
+// mygemm explain: the plan of a call, for any GPU, on any machine. Takes the options that the call
+// log (MYGEMM_LOG) writes, so that a line of it can be pasted behind `mygemm explain`.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "commands.h"
+#include "error.h"
+#include "session.h"
+
+namespace mygemm::cli {
+namespace {
+
+using Extent = std::optional<int64_t>;
+
+int64_t at_least_1(int64_t extent) { return std::max<int64_t>(1, extent); }
+
+// The stride of a batch of densely packed matrices; what does not fit is left to be refused.
+int64_t packed(int64_t ld, int64_t vectors, int64_t batch) {
+  int64_t stride = 0;
+  if (batch <= 1) return stride;
+  return __builtin_mul_overflow(ld, vectors, &stride) ? INT64_MAX : stride;
+}
+
+// What all three subcommands share. An empty device is that of this machine.
+struct Question {
+  std::string device;
+
+  Session session() const { return device.empty() ? Session() : Session::for_questions(); }
+  const char* device_or_null() const { return device.empty() ? nullptr : device.c_str(); }
+};
+
+void print(const std::string& text) {
+  std::printf("%s%s", text.c_str(), text.empty() || text.back() != '\n' ? "\n" : "");
+}
+
+struct SgemmQuestion : Question {
+  mygemmOperation_t transa = MYGEMM_OP_N, transb = MYGEMM_OP_N;
+  int64_t m = 0, n = 0, k = 0;
+  Extent lda, ldb, ldc;
+  int64_t batch = 1;
+  int64_t stride_a = 0, stride_b = 0;
+  Extent stride_c;
+
+  void answer() const {
+    const int64_t min_lda = at_least_1(transa == MYGEMM_OP_N ? m : k);
+    const int64_t min_ldb = at_least_1(transb == MYGEMM_OP_N ? k : n);
+    const int64_t c_ld = ldc.value_or(at_least_1(m));
+    const Session handle = session();
+    print(explanation([&](char* text, size_t capacity, size_t* length) {
+      return mygemm_explain_sgemm(handle.handle(), device_or_null(), transa, transb, m, n, k,
+                                  nullptr, lda.value_or(min_lda), stride_a, nullptr,
+                                  ldb.value_or(min_ldb), stride_b, nullptr, c_ld,
+                                  stride_c.value_or(packed(c_ld, n, batch)), batch, text,
+                                  capacity, length);
+    }));
+  }
+};
+
+struct SoftmaxQuestion : Question {
+  mygemmSoftmaxMode_t mode = MYGEMM_SOFTMAX;
+  bool backward = false;
+  int64_t rows = 0, cols = 0;
+  mygemmDataType_t xtype = MYGEMM_R_32F, dytype = MYGEMM_R_32F, ytype = MYGEMM_R_32F;
+  Extent ldx, lddy, ldy;
+
+  void answer() const {
+    const int64_t ld = at_least_1(cols);
+    const Session handle = session();
+    print(explanation([&](char* text, size_t capacity, size_t* length) {
+      if (backward) {
+        return mygemm_explain_softmax_backward(
+            handle.handle(), device_or_null(), mode, rows, cols, nullptr, xtype, ldx.value_or(ld),
+            nullptr, dytype, lddy.value_or(ld), nullptr, ytype, ldy.value_or(ld), text, capacity,
+            length);
+      }
+      return mygemm_explain_softmax(handle.handle(), device_or_null(), mode, rows, cols, nullptr,
+                                    xtype, ldx.value_or(ld), nullptr, ytype, ldy.value_or(ld),
+                                    text, capacity, length);
+    }));
+  }
+};
+
+struct TransposeQuestion : Question {
+  size_t element_size = 4;
+  int64_t rows = 0, cols = 0;
+  Extent ldin, ldout;
+  int64_t batch = 1;
+  int64_t stride_in = 0;
+  Extent stride_out;
+  bool in_place = false;
+
+  void answer() const {
+    // Only compared and asked for its alignment, never followed.
+    alignas(256) static const char somewhere[256] = {};
+    const void* in = in_place ? somewhere : nullptr;
+    const int64_t out_ld = ldout.value_or(at_least_1(rows));
+    const Session handle = session();
+    print(explanation([&](char* text, size_t capacity, size_t* length) {
+      return mygemm_explain_transpose(
+          handle.handle(), device_or_null(), element_size, rows, cols, in,
+          ldin.value_or(at_least_1(cols)), stride_in, in, out_ld,
+          stride_out.value_or(in_place ? stride_in : packed(out_ld, cols, batch)), batch, text,
+          capacity, length);
+    }));
+  }
+};
+
+template <class Asked>
+std::shared_ptr<Asked> add_question(CLI::App* explain, CLI::App** command, const char* name,
+                                    const char* description) {
+  const auto question = std::make_shared<Asked>();
+  *command = explain->add_subcommand(name, description);
+  (*command)->add_option("--device", question->device,
+                         "a GPU by name (H200, \"RTX 4090\") or architecture (sm_86), or host; "
+                         "default: what this machine would use");
+  (*command)->callback([question] { question->answer(); });
+  return question;
+}
+
+void add_sgemm_question(CLI::App* explain) {
+  CLI::App* command = nullptr;
+  const auto q = add_question<SgemmQuestion>(explain, &command, "sgemm",
+                                             "the plan of mygemm_sgemm (column-major)");
+  const CLI::CheckedTransformer operation(kOperations, CLI::ignore_case);
+  command->add_option("--transa", q->transa, "op(A)")->transform(operation);
+  command->add_option("--transb", q->transb, "op(B)")->transform(operation);
+  command->add_option("-m", q->m, "rows of C")->required();
+  command->add_option("-n", q->n, "columns of C")->required();
+  command->add_option("-k", q->k, "columns of op(A), rows of op(B)")->required();
+  command->add_option("--lda", q->lda, "leading dimensions (default: the smallest)");
+  command->add_option("--ldb", q->ldb);
+  command->add_option("--ldc", q->ldc);
+  command->add_option("--batch", q->batch, "number of products");
+  command->add_option("--stride-a", q->stride_a, "from one A to the next (default 0: the same)");
+  command->add_option("--stride-b", q->stride_b);
+  command->add_option("--stride-c", q->stride_c, "default: densely packed");
+  // Pointer arrays have no explain function of their own: their plan is that of a strided batch.
+  command->add_option_function<std::string>(
+             "--form", [](const std::string&) {}, "as the call log has it; does not matter here")
+      ->check(CLI::IsMember({"single", "strided"}));
+}
+
+void add_softmax_question(CLI::App* explain) {
+  CLI::App* command = nullptr;
+  const auto q = add_question<SoftmaxQuestion>(
+      explain, &command, "softmax", "the plan of mygemm_softmax or mygemm_softmax_backward");
+  const CLI::CheckedTransformer type(std::map<std::string, mygemmDataType_t>{
+      {"f32", MYGEMM_R_32F}, {"f16", MYGEMM_R_16F}, {"bf16", MYGEMM_R_16BF}});
+  command->add_option("--mode", q->mode, "softmax or its logarithm")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, mygemmSoftmaxMode_t>{
+          {"softmax", MYGEMM_SOFTMAX}, {"log", MYGEMM_LOG_SOFTMAX}}));
+  command->add_option("--direction", q->backward, "softmax or its gradient")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, bool>{{"forward", false}, {"backward", true}}));
+  command->add_option("-m,--rows", q->rows, "number of rows")->required();
+  command->add_option("-n,--cols", q->cols, "elements in a row")->required();
+  command->add_option("--xtype", q->xtype, "type of x (backward: of y)")->transform(type);
+  command->add_option("--ldx", q->ldx, "leading dimensions (default: cols)");
+  command->add_option("--dytype", q->dytype, "type of dy (backward only)")->transform(type);
+  command->add_option("--lddy", q->lddy);
+  command->add_option("--ytype", q->ytype, "type of y (backward: of dx)")->transform(type);
+  command->add_option("--ldy", q->ldy);
+}
+
+void add_transpose_question(CLI::App* explain) {
+  CLI::App* command = nullptr;
+  const auto q = add_question<TransposeQuestion>(explain, &command, "transpose",
+                                                 "the plan of mygemm_transpose (row-major)");
+  command->add_option("--element-size", q->element_size, "bytes of an element (default 4)");
+  command->add_option("-m,--rows", q->rows, "rows of the input")->required();
+  command->add_option("-n,--cols", q->cols, "columns of the input")->required();
+  command->add_option("--ldin", q->ldin, "leading dimensions (default: the smallest)");
+  command->add_option("--ldout", q->ldout);
+  command->add_option("--batch", q->batch, "number of matrices");
+  command->add_option("--stride-in", q->stride_in, "from one input to the next (default 0)");
+  command->add_option("--stride-out", q->stride_out, "default: densely packed");
+  command->add_option("--in-place", q->in_place, "1: the output is where the input was");
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app) {
+  CLI::App* explain = app.add_subcommand(
+      "explain", "Which kernel a call would run, what else there is, and why not that.");
+  explain->require_subcommand(1);
+  add_sgemm_question(explain);
+  add_softmax_question(explain);
+  add_transpose_question(explain);
+}
+
+}  // namespace mygemm::cli

@@ -1,0 +1,27 @@
+// Arrays in .npy files: the file side of npy.h. Whatever goes wrong is an Error that names the
+// file. Knows nothing of the library.
+#pragma once
+
+#include <string>
+
+#include "bytes.h"
+#include "npy.h"
+
+namespace mygemm::cli::npy {
+
+// An array in host memory, in the order in which its file had it.
+struct Array {
+  std::string path;  // for messages
+  ElementType type;
+  bool fortran_order;
+  Shape shape;
+  Bytes data;
+};
+
+Array load(const std::string& path);
+
+// Writes the array to array.path. A regular file appears there whole or not at all: a file that
+// was there before stays until the new one is complete.
+void save(const Array& array);
+
+}  // namespace mygemm::cli::npy

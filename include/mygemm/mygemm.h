@@ -1,0 +1,300 @@
+/*
+ * mygemm: FP32 matrix products, row softmax and matrix transposes behind a BLAS-like C ABI.
+ *
+ * C99 and C++; needs no CUDA header. Link with libmygemm.so (CMake: mygemm::mygemm).
+ *
+ * Conventions that hold for every function here:
+ *  - Sizes, leading dimensions and strides are int64_t and count elements, never bytes.
+ *  - Matrix pointers live where the handle's backend lives: device memory for the CUDA backend,
+ *    host memory for the host backend.
+ *  - Compute calls are asynchronous on the handle's stream (CUDA) or done on return (host). They
+ *    never allocate device memory, synchronise, throw, print or abort, and are legal during
+ *    stream capture.
+ *  - Arguments are checked in this order: handle, enums, sizes and leading dimensions; then calls
+ *    with nothing to do succeed; then pointers, byte counts, overlap. A refused call writes
+ *    nothing, returns a status, and leaves a sentence in mygemm_last_error().
+ *  - Same inputs, same device, same library: the same bits, every time.
+ *  - A handle may be used from several threads, one at a time.
+ */
+#ifndef MYGEMM_MYGEMM_H
+#define MYGEMM_MYGEMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MYGEMM_VERSION_MAJOR 0
+#define MYGEMM_VERSION_MINOR 1
+#define MYGEMM_VERSION_PATCH 0
+
+#if defined(__GNUC__) || defined(__clang__)
+#define MYGEMM_API __attribute__((visibility("default")))
+#else
+#define MYGEMM_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- types ---------------------------------------------------------------------------------- */
+
+/* Status of a call. The numbers equal cuBLAS's for the same meaning. */
+typedef enum {
+  MYGEMM_STATUS_SUCCESS = 0,
+  MYGEMM_STATUS_NOT_INITIALIZED = 1,   /* the handle is NULL, or no usable backend was found */
+  MYGEMM_STATUS_ALLOC_FAILED = 3,      /* host memory for a handle or a copy ran out */
+  MYGEMM_STATUS_INVALID_VALUE = 7,     /* an argument breaks a rule; mygemm_last_error() says which */
+  MYGEMM_STATUS_ARCH_MISMATCH = 8,     /* the library holds no code for this GPU */
+  MYGEMM_STATUS_EXECUTION_FAILED = 13, /* CUDA refused a launch or reported an earlier failure */
+  MYGEMM_STATUS_INTERNAL_ERROR = 14,   /* a defect of mygemm */
+  MYGEMM_STATUS_NOT_SUPPORTED = 15     /* legal, but not possible in this build or on this machine */
+} mygemmStatus_t;
+
+/* op(X) in a matrix product. For real matrices C (conjugate transpose) equals T. */
+typedef enum { MYGEMM_OP_N = 0, MYGEMM_OP_T = 1, MYGEMM_OP_C = 2 } mygemmOperation_t;
+
+/* Element types, with CUDA's numbers: IEEE binary32, IEEE binary16, bfloat16. */
+typedef enum { MYGEMM_R_32F = 0, MYGEMM_R_16F = 2, MYGEMM_R_16BF = 14 } mygemmDataType_t;
+
+typedef enum { MYGEMM_SOFTMAX = 0, MYGEMM_LOG_SOFTMAX = 1 } mygemmSoftmaxMode_t;
+
+/* DEFAULT: FP32-accurate, meaning an error no larger than that of a chain of FP32 fused
+ * multiply-adds. STRICT: FP32 fused multiply-adds only. Nothing silently uses TF32. */
+typedef enum { MYGEMM_MATH_DEFAULT = 0, MYGEMM_MATH_STRICT = 1 } mygemmMathMode_t;
+
+/* Where alpha and beta of a matrix product live. Host values are read during the call; device
+ * values are read when the kernel runs. The host backend reads both during the call. */
+typedef enum { MYGEMM_POINTER_MODE_HOST = 0, MYGEMM_POINTER_MODE_DEVICE = 1 } mygemmPointerMode_t;
+
+/* AUTO: the current CUDA device, or the host where the machine has none. */
+typedef enum {
+  MYGEMM_BACKEND_AUTO = 0,
+  MYGEMM_BACKEND_CUDA = 1,
+  MYGEMM_BACKEND_HOST = 2
+} mygemmBackend_t;
+
+typedef struct mygemmContext *mygemmHandle_t;
+
+/* The type behind cudaStream_t, so that a cudaStream_t is passed without a cast. */
+typedef struct CUstream_st *mygemmStream_t;
+
+/* What mygemm_create_with_config() is asked for. Start from MYGEMM_CONFIG_INIT: struct_size tells
+ * the library which fields the caller knows; fields added later have a default for older callers. */
+typedef struct {
+  size_t struct_size; /* sizeof(mygemmConfig_t) of the caller */
+  int32_t backend;    /* a mygemmBackend_t */
+  int32_t device;     /* CUDA device ordinal, or -1 for the device current at creation */
+} mygemmConfig_t;
+
+#define MYGEMM_CONFIG_INIT \
+  { sizeof(mygemmConfig_t), MYGEMM_BACKEND_AUTO, -1 }
+
+/* ---- library -------------------------------------------------------------------------------- */
+
+/* 10000 * major + 100 * minor + patch of the library that is loaded. */
+MYGEMM_API int mygemm_version(void);
+
+/* A status as text, e.g. "invalid value". Never NULL; static storage. */
+MYGEMM_API const char *mygemm_status_string(mygemmStatus_t status);
+
+/* One sentence on the last call of this thread that failed, naming the argument, its value and
+ * the rule: "lda = 5 is smaller than max(1, m) = 8 (transa = N)". Empty when none has failed.
+ * Thread-local storage, valid until this thread's next failing call. */
+MYGEMM_API const char *mygemm_last_error(void);
+
+/* ---- handles -------------------------------------------------------------------------------- */
+
+/* Creates a handle for MYGEMM_BACKEND (environment: auto, cuda, host; default auto).
+ * Errors: INVALID_VALUE (handle is NULL), ARCH_MISMATCH, NOT_INITIALIZED, ALLOC_FAILED. */
+MYGEMM_API mygemmStatus_t mygemm_create(mygemmHandle_t *handle);
+
+/* The same with a backend and a device. config = NULL means the defaults. A backend other than
+ * AUTO in config wins over the environment. NOT_INITIALIZED: CUDA was asked for and is not there. */
+MYGEMM_API mygemmStatus_t mygemm_create_with_config(mygemmHandle_t *handle,
+                                                    const mygemmConfig_t *config);
+
+/* Frees a handle; NULL is ignored. Does not synchronise: work already enqueued runs to its end. */
+MYGEMM_API mygemmStatus_t mygemm_destroy(mygemmHandle_t handle);
+
+/* The backend in use: MYGEMM_BACKEND_CUDA or MYGEMM_BACKEND_HOST. */
+MYGEMM_API mygemmStatus_t mygemm_get_backend(mygemmHandle_t handle, mygemmBackend_t *backend);
+
+/* The stream that later calls are enqueued on; NULL is the legacy default stream. The host
+ * backend keeps it and ignores it. */
+MYGEMM_API mygemmStatus_t mygemm_set_stream(mygemmHandle_t handle, mygemmStream_t stream);
+MYGEMM_API mygemmStatus_t mygemm_get_stream(mygemmHandle_t handle, mygemmStream_t *stream);
+
+/* Memory that kernels may use during calls on this handle, device memory for the CUDA backend,
+ * aligned to 256 bytes. It stays set when the stream changes, until it is set again; NULL and 0
+ * take it away. The library allocates none itself: with less than a call would like, the call
+ * uses another kernel and succeeds. Calls that overlap in time (two streams) must not share one
+ * workspace. Errors: INVALID_VALUE (misaligned; NULL with bytes > 0). */
+MYGEMM_API mygemmStatus_t mygemm_set_workspace(mygemmHandle_t handle, void *workspace,
+                                               size_t bytes);
+MYGEMM_API mygemmStatus_t mygemm_get_workspace(mygemmHandle_t handle, void **workspace,
+                                               size_t *bytes);
+
+MYGEMM_API mygemmStatus_t mygemm_set_pointer_mode(mygemmHandle_t handle, mygemmPointerMode_t mode);
+MYGEMM_API mygemmStatus_t mygemm_get_pointer_mode(mygemmHandle_t handle, mygemmPointerMode_t *mode);
+
+/* A new handle has MYGEMM_MATH (environment: default, strict; default default). */
+MYGEMM_API mygemmStatus_t mygemm_set_math_mode(mygemmHandle_t handle, mygemmMathMode_t mode);
+MYGEMM_API mygemmStatus_t mygemm_get_math_mode(mygemmHandle_t handle, mygemmMathMode_t *mode);
+
+/* ---- matrix product ------------------------------------------------------------------------- */
+
+/* C = alpha * op(A) * op(B) + beta * C, all column-major, with the argument order and meaning of
+ * cublasSgemm.
+ *   op(A) is m x k: A is m x k (transa = N, lda >= max(1, m)) or k x m (T, C; lda >= max(1, k)).
+ *   op(B) is k x n: B is k x n (transb = N, ldb >= max(1, k)) or n x k (T, C; ldb >= max(1, n)).
+ *   C is m x n, ldc >= max(1, m). alpha, beta: one float each (mygemm_set_pointer_mode).
+ * Reads A and B unless k = 0 or alpha = 0 (then they may be NULL and C becomes beta * C). Reads C
+ * unless beta = 0, NaN or not. Writes the m x n elements of C, nothing between its columns. C must
+ * not overlap A or B.
+ * m = 0 or n = 0 succeeds and touches nothing. Pointers are multiples of 4 bytes.
+ * Errors: NOT_INITIALIZED, INVALID_VALUE, EXECUTION_FAILED. */
+MYGEMM_API mygemmStatus_t mygemm_sgemm(mygemmHandle_t handle, mygemmOperation_t transa,
+                                       mygemmOperation_t transb, int64_t m, int64_t n, int64_t k,
+                                       const float *alpha, const float *A, int64_t lda,
+                                       const float *B, int64_t ldb, const float *beta, float *C,
+                                       int64_t ldc);
+
+/* batch_count products; matrix i starts at A + i * stride_a, B + i * stride_b, C + i * stride_c.
+ * stride_a and stride_b may be 0 (one matrix for all) or negative. The matrices of C must not
+ * overlap one another. batch_count = 0 succeeds and touches nothing. */
+MYGEMM_API mygemmStatus_t mygemm_sgemm_strided_batched(
+    mygemmHandle_t handle, mygemmOperation_t transa, mygemmOperation_t transb, int64_t m,
+    int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, int64_t stride_a,
+    const float *B, int64_t ldb, int64_t stride_b, const float *beta, float *C, int64_t ldc,
+    int64_t stride_c, int64_t batch_count);
+
+/* batch_count products; A, B and C are arrays of batch_count matrix pointers. The arrays live
+ * where the backend lives and are read when the kernel runs. A and B (the arrays) may be NULL when
+ * k = 0 or alpha = 0. The matrix pointers are multiples of 4 bytes; on the CUDA backend they
+ * cannot be checked. The matrices of C must not overlap one another or those of A and B. */
+MYGEMM_API mygemmStatus_t mygemm_sgemm_batched(mygemmHandle_t handle, mygemmOperation_t transa,
+                                               mygemmOperation_t transb, int64_t m, int64_t n,
+                                               int64_t k, const float *alpha,
+                                               const float *const A[], int64_t lda,
+                                               const float *const B[], int64_t ldb,
+                                               const float *beta, float *const C[], int64_t ldc,
+                                               int64_t batch_count);
+
+/* ---- softmax -------------------------------------------------------------------------------- */
+
+/* Softmax along each row of a row-major rows x cols matrix, computed in FP32:
+ *   SOFTMAX:      y[r][c] = exp(s[c] - max s) / sum_j exp(s[j] - max s),  s[c] = scale * x[r][c]
+ *   LOG_SOFTMAX:  y[r][c] = s[c] - max s - log(sum_j exp(s[j] - max s))
+ * x: rows x cols of xtype, row r at x + r * ldx, ldx >= max(1, cols); y likewise. Any mix of the
+ * three types. scale: any finite value, any sign, or zero.
+ * In place when y = x with ytype of the same width as xtype and ldy = ldx; any other overlap of
+ * their elements is an error.
+ * A row with a NaN, with +inf as its largest s, or with nothing but -inf gives NaN throughout
+ * (log-softmax: likewise); an s of -inf in a row with a finite element gives exactly 0 (log: -inf).
+ * rows = 0 or cols = 0 succeeds and touches nothing. Padding (columns cols to ld) is neither read
+ * nor written. Pointers are multiples of their element's size.
+ * Errors: NOT_INITIALIZED, INVALID_VALUE, EXECUTION_FAILED. */
+MYGEMM_API mygemmStatus_t mygemm_softmax(mygemmHandle_t handle, mygemmSoftmaxMode_t mode,
+                                         int64_t rows, int64_t cols, float scale, const void *x,
+                                         mygemmDataType_t xtype, int64_t ldx, void *y,
+                                         mygemmDataType_t ytype, int64_t ldy);
+
+/* Gradient of the above with respect to x, from its output y and the gradient dy of y:
+ *   SOFTMAX:      dx[r][c] = scale * y[r][c] * (dy[r][c] - sum_j dy[r][j] * y[r][j])
+ *   LOG_SOFTMAX:  dx[r][c] = scale * (dy[r][c] - exp(y[r][c]) * sum_j dy[r][j])
+ * All three are row-major rows x cols with types and leading dimensions of their own. dx may be y
+ * or dy (same width of type, same ld); any other overlap of dx is an error. */
+MYGEMM_API mygemmStatus_t mygemm_softmax_backward(
+    mygemmHandle_t handle, mygemmSoftmaxMode_t mode, int64_t rows, int64_t cols, float scale,
+    const void *y, mygemmDataType_t ytype, int64_t ldy, const void *dy, mygemmDataType_t dytype,
+    int64_t lddy, void *dx, mygemmDataType_t dxtype, int64_t lddx);
+
+/* ---- transpose ------------------------------------------------------------------------------ */
+
+/* out[c][r] = in[r][c]: a row-major rows x cols matrix becomes a row-major cols x rows one (or,
+ * which is the same bytes, a column-major cols x rows one becomes column-major rows x cols).
+ * Elements of element_size = 1, 2, 4, 8 or 16 bytes are moved bit by bit.
+ *   in:  row r at in + r * ldin elements, ldin >= max(1, cols)
+ *   out: row c at out + c * ldout elements, ldout >= max(1, rows)
+ * In place when out = in, for any shape and any leading dimensions: afterwards the elements of
+ * out's layout hold the transpose and bytes outside both layouts are untouched; rectangular
+ * matrices are much faster with a workspace (mygemm_transpose_workspace_size). Any other overlap
+ * of in and out is an error.
+ * rows = 0 or cols = 0 succeeds and touches nothing. Pointers are multiples of
+ * min(element_size, 8) bytes. Errors: NOT_INITIALIZED, INVALID_VALUE, EXECUTION_FAILED. */
+MYGEMM_API mygemmStatus_t mygemm_transpose(mygemmHandle_t handle, size_t element_size,
+                                           int64_t rows, int64_t cols, const void *in,
+                                           int64_t ldin, void *out, int64_t ldout);
+
+/* batch_count transposes; matrix i starts at in + i * stride_in and out + i * stride_out elements.
+ * stride_in may be 0 or negative; the matrices of out must not overlap one another. In place when
+ * out = in and stride_out = stride_in. */
+MYGEMM_API mygemmStatus_t mygemm_transpose_strided_batched(
+    mygemmHandle_t handle, size_t element_size, int64_t rows, int64_t cols, const void *in,
+    int64_t ldin, int64_t stride_in, void *out, int64_t ldout, int64_t stride_out,
+    int64_t batch_count);
+
+/* ---- workspace queries ---------------------------------------------------------------------- */
+
+/* The workspace in bytes with which the call would run fastest; 0 when none would help. Leading
+ * dimensions are taken as the smallest legal ones. Errors: NOT_INITIALIZED, INVALID_VALUE. */
+MYGEMM_API mygemmStatus_t mygemm_sgemm_workspace_size(mygemmHandle_t handle,
+                                                      mygemmOperation_t transa,
+                                                      mygemmOperation_t transb, int64_t m,
+                                                      int64_t n, int64_t k, int64_t batch_count,
+                                                      size_t *bytes);
+MYGEMM_API mygemmStatus_t mygemm_softmax_workspace_size(mygemmHandle_t handle,
+                                                        mygemmSoftmaxMode_t mode, int64_t rows,
+                                                        int64_t cols, mygemmDataType_t xtype,
+                                                        mygemmDataType_t ytype, size_t *bytes);
+/* in_place: 1 for out = in, else 0. */
+MYGEMM_API mygemmStatus_t mygemm_transpose_workspace_size(mygemmHandle_t handle,
+                                                          size_t element_size, int64_t rows,
+                                                          int64_t cols, int64_t batch_count,
+                                                          int in_place, size_t *bytes);
+
+/* ---- explain -------------------------------------------------------------------------------- */
+
+/* The plan of a call as text: the kernel chosen, and every other kernel with its estimated cost or
+ * the reason why it cannot run. Nothing is launched and no pointer is followed.
+ *   device: NULL for the handle's own, or a GPU by name ("H200", "A100", "RTX 4090", ...) or
+ *           architecture ("sm_86"), or "host"; works on any machine. handle: gives math mode,
+ *           workspace size and forced kernels; NULL means the defaults, and then device is needed.
+ *   Matrix pointers are used for their alignment and for out = in; NULL is taken as aligned to
+ *   256 bytes and distinct.
+ *   text: receives at most capacity bytes with the final NUL, cut if longer; NULL with capacity 0
+ *   asks for the length. length: if not NULL, the whole text's length without the NUL.
+ * Arguments are checked as the call itself would (quick returns and pointers aside).
+ * Errors: NOT_INITIALIZED (no handle and no device), INVALID_VALUE. */
+MYGEMM_API mygemmStatus_t mygemm_explain_sgemm(mygemmHandle_t handle, const char *device,
+                                               mygemmOperation_t transa, mygemmOperation_t transb,
+                                               int64_t m, int64_t n, int64_t k, const float *A,
+                                               int64_t lda, int64_t stride_a, const float *B,
+                                               int64_t ldb, int64_t stride_b, const float *C,
+                                               int64_t ldc, int64_t stride_c, int64_t batch_count,
+                                               char *text, size_t capacity, size_t *length);
+MYGEMM_API mygemmStatus_t mygemm_explain_softmax(mygemmHandle_t handle, const char *device,
+                                                 mygemmSoftmaxMode_t mode, int64_t rows,
+                                                 int64_t cols, const void *x,
+                                                 mygemmDataType_t xtype, int64_t ldx,
+                                                 const void *y, mygemmDataType_t ytype,
+                                                 int64_t ldy, char *text, size_t capacity,
+                                                 size_t *length);
+MYGEMM_API mygemmStatus_t mygemm_explain_softmax_backward(
+    mygemmHandle_t handle, const char *device, mygemmSoftmaxMode_t mode, int64_t rows,
+    int64_t cols, const void *y, mygemmDataType_t ytype, int64_t ldy, const void *dy,
+    mygemmDataType_t dytype, int64_t lddy, const void *dx, mygemmDataType_t dxtype, int64_t lddx,
+    char *text, size_t capacity, size_t *length);
+MYGEMM_API mygemmStatus_t mygemm_explain_transpose(mygemmHandle_t handle, const char *device,
+                                                   size_t element_size, int64_t rows, int64_t cols,
+                                                   const void *in, int64_t ldin,
+                                                   int64_t stride_in, const void *out,
+                                                   int64_t ldout, int64_t stride_out,
+                                                   int64_t batch_count, char *text,
+                                                   size_t capacity, size_t *length);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MYGEMM_MYGEMM_H */

@@ -1,0 +1,104 @@
+// Row host_cblas of sgemm: a CBLAS that the machine has, found at run time. Host backend.
+//
+// The libraries are tried in this order, the first with a usable cblas_sgemm wins:
+//   libopenblas.so.0  OpenBLAS       libblis.so.4    BLIS       libmkl_rt.so.2  oneMKL
+//   libcblas.so.3     ATLAS, Netlib  libblas.so.3    the distribution's choice
+// All of them take 32-bit integers; larger sizes go to host_blocked.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "host/gemm.h"
+#include "host/parallel.h"
+#include "kernels/rows.h"
+
+namespace mygemm::host {
+namespace {
+
+// CBLAS's enumerations are ints with these numbers in every implementation.
+enum CblasNumber : int { kColumnMajor = 102, kNoTranspose = 111, kTranspose = 112 };
+
+using SgemmFunction = void (*)(int order, int transa, int transb, int m, int n, int k,
+                               float alpha, const float* a, int lda, const float* b, int ldb,
+                               float beta, float* c, int ldc);
+
+struct Cblas {
+  const char* name = nullptr;
+  SgemmFunction sgemm = nullptr;
+};
+
+// True where calling `symbol` of `library` would come back to us: a drop-in BLAS built on mygemm
+// may be installed as libblas.so.3.
+bool is_ours(void* library, void* symbol) {
+  static const char address_in_this_library = 0;
+  Dl_info found{};
+  Dl_info self{};
+  if (dladdr(symbol, &found) == 0 || dladdr(&address_in_this_library, &self) == 0) return true;
+  return found.dli_fbase == self.dli_fbase || dlsym(library, "mygemm_version") != nullptr;
+}
+
+Cblas load_cblas() {
+  for (const char* name : {"libopenblas.so.0", "libblis.so.4", "libmkl_rt.so.2", "libcblas.so.3",
+                           "libblas.so.3"}) {
+    // Local: its names must not become those of the program we are loaded into.
+    void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) continue;
+    void* symbol = dlsym(library, "cblas_sgemm");
+    if (symbol != nullptr && !is_ours(library, symbol)) {
+      return {name, reinterpret_cast<SgemmFunction>(symbol)};  // kept open: its threads live on
+    }
+    dlclose(library);
+  }
+  return {};
+}
+
+const Cblas& cblas() {
+  static const Cblas found = load_cblas();
+  return found;
+}
+
+// A reference CBLAS calls sgemm_ by name, which a preloaded drop-in may have taken over and which
+// then comes back here on the same thread.
+thread_local bool inside_cblas = false;
+
+// A product this small is over before a CBLAS has woken its threads. A batch of them is shared
+// among ours instead, a matrix each.
+constexpr double kSmallFlops = 2.0 * 128 * 128 * 128;
+
+bool better_blocked(const GemmProblem& problem) {
+  const int64_t largest = std::max({problem.m, problem.n, problem.k, problem.a.ld, problem.b.ld,
+                                    problem.c.ld});
+  if (inside_cblas || largest > INT_MAX) return true;
+  const double flops = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
+                       static_cast<double>(problem.k);
+  return problem.batch_count > 1 && flops <= kSmallFlops;
+}
+
+}  // namespace
+
+const char* find_cblas() { return cblas().name; }
+
+Status gemm_cblas(const GemmRow& row, const GemmProblem& problem, const LaunchContext& context) {
+  if (problem.scales_only()) {
+    scale_output(problem);
+    return MYGEMM_STATUS_SUCCESS;
+  }
+  if (better_blocked(problem)) return gemm_blocked(row, problem, context);
+  const SgemmFunction sgemm = cblas().sgemm;
+  if (sgemm == nullptr) return fail(MYGEMM_STATUS_NOT_SUPPORTED, "no CBLAS on this machine");
+
+  inside_cblas = true;
+  for (int64_t i = 0; i < problem.batch_count; ++i) {
+    sgemm(kColumnMajor, problem.transa ? kTranspose : kNoTranspose,
+          problem.transb ? kTranspose : kNoTranspose, static_cast<int>(problem.m),
+          static_cast<int>(problem.n), static_cast<int>(problem.k), problem.alpha.value,
+          problem.a.matrix(i), static_cast<int>(problem.a.ld), problem.b.matrix(i),
+          static_cast<int>(problem.b.ld), problem.beta.value, problem.c.matrix(i),
+          static_cast<int>(problem.c.ld));
+  }
+  inside_cblas = false;
+  return MYGEMM_STATUS_SUCCESS;
+}
+
+}  // namespace mygemm::host

@@ -1,0 +1,187 @@
+// Rows host_naive and host_blocked of sgemm. Host backend; calls no other library.
+//
+// host_blocked cuts C into blocks, one task each. A task walks k in steps of kDepth: it packs that
+// part of op(B) for its columns, and of op(A) for kPanelRows of its rows at a time, and multiplies
+// tile by tile (gemm_microkernel.h). Tasks share nothing, so batches and single products are the
+// same loop and the result does not depend on the number of threads.
+#include "host/gemm.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "host/gemm_microkernel.h"
+#include "host/parallel.h"
+#include "kernels/rows.h"
+
+namespace mygemm::host {
+namespace {
+
+// Packed panels: kDepth x nr of B stays in the first cache (18 KiB of 32), kDepth x kPanelRows of
+// A in the second (288 KiB of 512 or more), kDepth x (columns of a block) of B in the last.
+constexpr int64_t kDepth = 384;
+constexpr int64_t kPanelRows = 192;
+// Blocks of C: packing costs every element of A and B once per block, 1/kMaxBlock of the work.
+constexpr int64_t kMaxBlock = 1024;
+constexpr int64_t kMinBlock = 192;
+
+constexpr int64_t round_up(int64_t value, int64_t multiple) {
+  return ceil_div(value, multiple) * multiple;
+}
+
+struct Free {
+  void operator()(float* memory) const { std::free(memory); }
+};
+using Buffer = std::unique_ptr<float, Free>;
+
+// How C is cut into blocks.
+struct Grid {
+  int64_t block_m, block_n;
+  int64_t blocks_m, blocks_n;
+
+  int64_t blocks() const { return blocks_m * blocks_n; }
+};
+
+Grid cut(const GemmProblem& problem, const MicroKernel& kernel, int threads) {
+  int64_t limit_m = kMaxBlock;
+  int64_t limit_n = kMaxBlock;
+  for (;;) {
+    Grid grid;
+    // Even blocks, so that no thread gets a leftover much smaller than the rest.
+    grid.block_m = round_up(ceil_div(problem.m, ceil_div(problem.m, limit_m)), kernel.mr);
+    grid.block_n = round_up(ceil_div(problem.n, ceil_div(problem.n, limit_n)), kernel.nr);
+    grid.blocks_m = ceil_div(problem.m, grid.block_m);
+    grid.blocks_n = ceil_div(problem.n, grid.block_n);
+    const bool enough = threads == 1 || grid.blocks() * problem.batch_count >= 4 * threads;
+    if (enough || std::max(grid.block_m, grid.block_n) <= kMinBlock) return grid;
+    int64_t& larger = grid.block_m >= grid.block_n ? limit_m : limit_n;
+    larger = std::max(kMinBlock, std::max(grid.block_m, grid.block_n) / 2);
+  }
+}
+
+// One tile of C. A tile that crosses an edge is computed whole in a copy: the same instructions,
+// so the same bits, as for any other tile.
+void multiply_tile(const MicroKernel& kernel, int64_t depth, const float* a, const float* b,
+                   float alpha, float beta, float* c, int64_t ldc, int64_t rows, int64_t cols) {
+  if (rows >= kernel.mr && cols >= kernel.nr) {
+    kernel.run(depth, a, b, alpha, beta, c, ldc);
+    return;
+  }
+  float copy[kMaxTileElements] = {};
+  rows = std::min<int64_t>(rows, kernel.mr);
+  cols = std::min<int64_t>(cols, kernel.nr);
+  if (beta != 0.0f) {
+    for (int64_t j = 0; j < cols; ++j) std::copy_n(c + j * ldc, rows, copy + j * kernel.mr);
+  }
+  kernel.run(depth, a, b, alpha, beta, copy, kernel.mr);
+  for (int64_t j = 0; j < cols; ++j) std::copy_n(copy + j * kernel.mr, rows, c + j * ldc);
+}
+
+// C(row0.., col0..) of one matrix of the batch, rows x cols of it.
+void multiply_block(const MicroKernel& kernel, const GemmProblem& problem, int64_t matrix,
+                    int64_t row0, int64_t col0, int64_t rows, int64_t cols, float* packed_a,
+                    float* packed_b) {
+  Strip a{problem.a.matrix(matrix), problem.transa ? problem.a.ld : 1,
+          problem.transa ? 1 : problem.a.ld};
+  Strip b{problem.b.matrix(matrix), problem.transb ? 1 : problem.b.ld,
+          problem.transb ? problem.b.ld : 1};
+  const int64_t ldc = problem.c.ld;
+  float* c = problem.c.matrix(matrix) + row0 + col0 * ldc;
+  a.data += row0 * a.across;
+  b.data += col0 * b.across;
+  for (int64_t l = 0; l < problem.k; l += kDepth) {
+    const int64_t depth = std::min(kDepth, problem.k - l);
+    const float beta = l == 0 ? problem.beta.value : 1.0f;
+    kernel.pack_b({b.data + l * b.along, b.across, b.along}, cols, depth, packed_b);
+    for (int64_t i0 = 0; i0 < rows; i0 += kPanelRows) {
+      const int64_t panel_rows = std::min(kPanelRows, rows - i0);
+      kernel.pack_a({a.data + i0 * a.across + l * a.along, a.across, a.along}, panel_rows, depth,
+                    packed_a);
+      for (int64_t j = 0; j < cols; j += kernel.nr) {
+        for (int64_t i = 0; i < panel_rows; i += kernel.mr) {
+          multiply_tile(kernel, depth, packed_a + i * depth, packed_b + j * depth,
+                        problem.alpha.value, beta, c + i0 + i + j * ldc, ldc, panel_rows - i,
+                        cols - j);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void scale_output(const GemmProblem& problem) {
+  const float beta = problem.beta.value;
+  if (beta == 1.0f) return;
+  for (int64_t matrix = 0; matrix < problem.batch_count; ++matrix) {
+    for (int64_t j = 0; j < problem.n; ++j) {
+      float* column = problem.c.matrix(matrix) + j * problem.c.ld;
+      for (int64_t i = 0; i < problem.m; ++i) {
+        column[i] = beta == 0.0f ? 0.0f : beta * column[i];
+      }
+    }
+  }
+}
+
+Status gemm_naive(const GemmRow&, const GemmProblem& problem, const LaunchContext&) {
+  if (problem.scales_only()) {
+    scale_output(problem);
+    return MYGEMM_STATUS_SUCCESS;
+  }
+  const float alpha = problem.alpha.value;
+  const float beta = problem.beta.value;
+  for (int64_t matrix = 0; matrix < problem.batch_count; ++matrix) {
+    const float* a = problem.a.matrix(matrix);
+    const float* b = problem.b.matrix(matrix);
+    for (int64_t j = 0; j < problem.n; ++j) {
+      for (int64_t i = 0; i < problem.m; ++i) {
+        float sum = 0.0f;
+        for (int64_t l = 0; l < problem.k; ++l) {
+          sum += a[problem.transa ? l + i * problem.a.ld : i + l * problem.a.ld] *
+                 b[problem.transb ? j + l * problem.b.ld : l + j * problem.b.ld];
+        }
+        float& c = problem.c.matrix(matrix)[i + j * problem.c.ld];
+        c = beta == 0.0f ? alpha * sum : alpha * sum + beta * c;
+      }
+    }
+  }
+  return MYGEMM_STATUS_SUCCESS;
+}
+
+Status gemm_blocked(const GemmRow&, const GemmProblem& problem, const LaunchContext&) {
+  if (problem.scales_only()) {
+    scale_output(problem);
+    return MYGEMM_STATUS_SUCCESS;
+  }
+  const MicroKernel& kernel = micro_kernel();
+  const double flops = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
+                       static_cast<double>(problem.k) * static_cast<double>(problem.batch_count);
+  const int threads = threads_for(flops, kFlopsPerThread);
+  const Grid grid = cut(problem, kernel, threads);
+
+  // Packing buffers belong to the call: a failure is known before C is touched, and nothing is
+  // kept for threads that may outlive the library. Multiples of 64 bytes keep vectors aligned.
+  const int64_t depth = std::min(kDepth, problem.k);
+  const int64_t panel_rows = round_up(std::min(kPanelRows, grid.block_m), kernel.mr);
+  const int64_t size_a = round_up(panel_rows * depth, 16);
+  const int64_t size_b = round_up(grid.block_n * depth, 16);
+  const size_t bytes = static_cast<size_t>((size_a + size_b) * threads) * sizeof(float);
+  const Buffer buffer(static_cast<float*>(std::aligned_alloc(64, bytes)));
+  if (!buffer) {
+    return fail(MYGEMM_STATUS_ALLOC_FAILED, "no memory for %zu bytes of packing buffers", bytes);
+  }
+
+  parallel_for(grid.blocks() * problem.batch_count, threads, [&](int64_t task, int slot) {
+    const int64_t matrix = task / grid.blocks();
+    const int64_t block = task % grid.blocks();
+    const int64_t row0 = block % grid.blocks_m * grid.block_m;
+    const int64_t col0 = block / grid.blocks_m * grid.block_n;
+    float* packed_a = buffer.get() + slot * (size_a + size_b);
+    multiply_block(kernel, problem, matrix, row0, col0,
+                   std::min(grid.block_m, problem.m - row0),
+                   std::min(grid.block_n, problem.n - col0), packed_a, packed_a + size_a);
+  });
+  return MYGEMM_STATUS_SUCCESS;
+}
+
+}  // namespace mygemm::host

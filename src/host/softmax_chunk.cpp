@@ -1,0 +1,244 @@
+// Chunks of softmax for AVX-512, AVX2 and the baseline: one template, three widths. Host backend;
+// see softmax_chunk.h. Operands are converted to FP32 in scratch memory first, so that the types
+// of x, y and dy concern only loads and stores.
+#include "host/softmax_chunk.h"
+
+#include <cmath>
+#include <limits>
+
+#include "host/exp.h"
+#include "host/simd.h"
+#include "host/typed_array.h"
+
+namespace mygemm::host {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+template <class Type, int kWidth>
+[[gnu::always_inline]] inline void load_run(const TypedMatrix& matrix, const Chunk& chunk,
+                                            float scale, float padding, float* to) {
+  using Storage = typename Type::Storage;
+  typename Simd<kWidth>::Float value;
+  const Storage* from =
+      static_cast<const Storage*>(matrix.data) + chunk.row * matrix.ld + chunk.col;
+  int64_t i = 0;
+  for (; i + kWidth <= chunk.count; i += kWidth) {
+    load_floats<Type, kWidth>(from + i, value);
+    store(to + i, value * scale);
+  }
+  if (i < chunk.count) {
+    load_tail<Type, kWidth>(from + i, chunk.count - i, value);
+    store(to + i, value * scale);
+    std::fill(to + chunk.count, to + i + kWidth, padding);
+  }
+}
+
+// scale * the chunk of `matrix` in FP32, filled up with `padding` to whole vectors.
+template <int kWidth>
+[[gnu::always_inline]] inline void load_chunk(const TypedMatrix& matrix, const Chunk& chunk,
+                                              float scale, float padding, float* to) {
+  switch (matrix.type) {
+    case MYGEMM_R_32F: return load_run<Fp32, kWidth>(matrix, chunk, scale, padding, to);
+    case MYGEMM_R_16F: return load_run<Fp16, kWidth>(matrix, chunk, scale, padding, to);
+    case MYGEMM_R_16BF: return load_run<Bf16, kWidth>(matrix, chunk, scale, padding, to);
+  }
+}
+
+template <class Type, int kWidth>
+[[gnu::always_inline]] inline void store_run(const float* from, float factor,
+                                             const TypedMatrix& matrix, const Chunk& chunk) {
+  using Storage = typename Type::Storage;
+  typename Simd<kWidth>::Float value;
+  Storage* to = static_cast<Storage*>(matrix.data) + chunk.row * matrix.ld + chunk.col;
+  int64_t i = 0;
+  for (; i + kWidth <= chunk.count; i += kWidth) {
+    load(value, from + i);
+    value *= factor;
+    store_floats<Type, kWidth>(to + i, value);
+  }
+  if (i < chunk.count) {
+    load(value, from + i);
+    value *= factor;
+    store_tail<Type, kWidth>(to + i, chunk.count - i, value);
+  }
+}
+
+// The chunk of `matrix` = factor * from.
+template <int kWidth>
+[[gnu::always_inline]] inline void store_chunk(const float* from, float factor,
+                                               const TypedMatrix& matrix, const Chunk& chunk) {
+  switch (matrix.type) {
+    case MYGEMM_R_32F: return store_run<Fp32, kWidth>(from, factor, matrix, chunk);
+    case MYGEMM_R_16F: return store_run<Fp16, kWidth>(from, factor, matrix, chunk);
+    case MYGEMM_R_16BF: return store_run<Bf16, kWidth>(from, factor, matrix, chunk);
+  }
+}
+
+template <int kWidth>
+[[gnu::always_inline]] inline float largest(const float* values, int64_t count) {
+  typename Simd<kWidth>::Float value;
+  typename Simd<kWidth>::Float maximum{};
+  maximum -= kInfinity;
+  for (int64_t i = 0; i < count; i += kWidth) {
+    load(value, values + i);
+    maximum = value > maximum ? value : maximum;  // passes NaN over; the sum will not
+  }
+  float result = -kInfinity;
+  for (int lane = 0; lane < kWidth; ++lane) result = std::fmax(result, maximum[lane]);
+  return result;
+}
+
+template <int kWidth>
+[[gnu::always_inline]] inline float add_lanes(const typename Simd<kWidth>::Float& value) {
+  float sum = 0.0f;
+  for (int lane = 0; lane < kWidth; ++lane) sum += value[lane];
+  return sum;
+}
+
+// values = exp(values - base); their sum.
+template <int kWidth>
+[[gnu::always_inline]] inline float exponentiate_run(float* values, int64_t count, float base) {
+  typename Simd<kWidth>::Float value;
+  typename Simd<kWidth>::Float sum{};
+  for (int64_t i = 0; i < count; i += kWidth) {
+    load(value, values + i);
+    value -= base;
+    exponentiate<kWidth>(value);
+    store(values + i, value);
+    sum += value;
+  }
+  return add_lanes<kWidth>(sum);
+}
+
+template <int kWidth>
+[[gnu::always_inline]] inline RowSum reduce(const SoftmaxProblem& problem, const Chunk& chunk,
+                                            ChunkScratch& scratch) {
+  if (!problem.backward) {
+    load_chunk<kWidth>(problem.in, chunk, problem.scale, -kInfinity, scratch.first);
+    const float maximum = largest<kWidth>(scratch.first, chunk.count);
+    // A chunk of nothing but -inf adds 0 to a row that has finite elements elsewhere.
+    const float base = maximum == -kInfinity ? 0.0f : maximum;
+    return {maximum, exponentiate_run<kWidth>(scratch.first, chunk.count, base)};
+  }
+  typename Simd<kWidth>::Float sum{};
+  typename Simd<kWidth>::Float y, dy;
+  load_chunk<kWidth>(problem.dy, chunk, 1.0f, 0.0f, scratch.second);
+  if (problem.log_mode()) {
+    for (int64_t i = 0; i < chunk.count; i += kWidth) {
+      load(dy, scratch.second + i);
+      sum += dy;
+    }
+  } else {
+    load_chunk<kWidth>(problem.in, chunk, 1.0f, 0.0f, scratch.first);
+    for (int64_t i = 0; i < chunk.count; i += kWidth) {
+      load(y, scratch.first + i);
+      load(dy, scratch.second + i);
+      sum += y * dy;
+    }
+  }
+  return {0.0f, add_lanes<kWidth>(sum)};
+}
+
+template <int kWidth>
+[[gnu::always_inline]] inline void write_forward(const SoftmaxProblem& problem,
+                                                 const Chunk& chunk, const RowSum& row,
+                                                 bool reduced, ChunkScratch& scratch) {
+  // Nothing but -inf (and NaN): every element becomes NaN, as -inf - -inf is.
+  const double sum =
+      row.maximum == -kInfinity ? std::numeric_limits<double>::quiet_NaN() : row.sum;
+  float factor = 1.0f;
+  if (problem.log_mode()) {
+    load_chunk<kWidth>(problem.in, chunk, problem.scale, 0.0f, scratch.first);
+    const float log_sum = static_cast<float>(std::log(sum));
+    for (int64_t i = 0; i < chunk.count; i += kWidth) {
+      typename Simd<kWidth>::Float value;
+      load(value, scratch.first + i);
+      store(scratch.first + i, value - row.maximum - log_sum);
+    }
+  } else {
+    if (!reduced) {
+      load_chunk<kWidth>(problem.in, chunk, problem.scale, 0.0f, scratch.first);
+      exponentiate_run<kWidth>(scratch.first, chunk.count, row.maximum);
+    }
+    factor = static_cast<float>(1.0 / sum);
+  }
+  store_chunk<kWidth>(scratch.first, factor, problem.out, chunk);
+}
+
+template <int kWidth>
+[[gnu::always_inline]] inline void write_backward(const SoftmaxProblem& problem,
+                                                  const Chunk& chunk, const RowSum& row,
+                                                  ChunkScratch& scratch) {
+  const float sum = static_cast<float>(row.sum);
+  typename Simd<kWidth>::Float y, dy;
+  load_chunk<kWidth>(problem.in, chunk, 1.0f, 0.0f, scratch.first);
+  load_chunk<kWidth>(problem.dy, chunk, 1.0f, 0.0f, scratch.second);
+  for (int64_t i = 0; i < chunk.count; i += kWidth) {
+    load(y, scratch.first + i);
+    load(dy, scratch.second + i);
+    if (problem.log_mode()) {
+      exponentiate<kWidth>(y);
+      store(scratch.first + i, problem.scale * (dy - y * sum));
+    } else {
+      store(scratch.first + i, problem.scale * y * (dy - sum));
+    }
+  }
+  store_chunk<kWidth>(scratch.first, 1.0f, problem.out, chunk);
+}
+
+template <int kWidth>
+[[gnu::always_inline]] inline void write(const SoftmaxProblem& problem, const Chunk& chunk,
+                                         const RowSum& row, bool reduced, ChunkScratch& scratch) {
+  if (problem.backward) {
+    write_backward<kWidth>(problem, chunk, row, scratch);
+  } else {
+    write_forward<kWidth>(problem, chunk, row, reduced, scratch);
+  }
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx512f,avx2,fma")]] RowSum reduce_avx512(const SoftmaxProblem& problem,
+                                                         const Chunk& chunk,
+                                                         ChunkScratch& scratch) {
+  return reduce<16>(problem, chunk, scratch);
+}
+[[gnu::target("avx512f,avx2,fma")]] void write_avx512(const SoftmaxProblem& problem,
+                                                      const Chunk& chunk, const RowSum& row,
+                                                      bool reduced, ChunkScratch& scratch) {
+  write<16>(problem, chunk, row, reduced, scratch);
+}
+[[gnu::target("avx2,fma")]] RowSum reduce_avx2(const SoftmaxProblem& problem, const Chunk& chunk,
+                                               ChunkScratch& scratch) {
+  return reduce<8>(problem, chunk, scratch);
+}
+[[gnu::target("avx2,fma")]] void write_avx2(const SoftmaxProblem& problem, const Chunk& chunk,
+                                            const RowSum& row, bool reduced,
+                                            ChunkScratch& scratch) {
+  write<8>(problem, chunk, row, reduced, scratch);
+}
+#endif
+
+}  // namespace
+
+void RowSum::add(const RowSum& next) {
+  const float top = std::fmax(maximum, next.maximum);
+  const auto rebased = [top](const RowSum& part) {
+    return part.maximum == top ? part.sum : part.sum * std::exp(double{part.maximum} - top);
+  };
+  sum = rebased(*this) + rebased(next);
+  maximum = top;
+}
+
+const ChunkKernels& chunk_kernels() {
+#if defined(__x86_64__)
+  static constexpr ChunkKernels kAvx512{reduce_avx512, write_avx512};
+  static constexpr ChunkKernels kAvx2{reduce_avx2, write_avx2};
+  if (simd_level() == SimdLevel::kAvx512) return kAvx512;
+  if (simd_level() == SimdLevel::kAvx2) return kAvx2;
+#endif
+  static constexpr ChunkKernels kBaseline{reduce<4>, write<4>};
+  return kBaseline;
+}
+
+}  // namespace mygemm::host

@@ -1,0 +1,49 @@
+// The vectorised part of softmax on the host: what one chunk of a row contributes to the row's sum,
+// and writing one chunk of the result. Host backend; knows nothing of threads.
+#pragma once
+
+#include <cstdint>
+
+#include "problem.h"
+
+namespace mygemm::host {
+
+// Rows are cut into chunks of this many columns whatever the number of threads, so that the bits
+// of the result do not depend on it. A chunk in FP32 takes half of a first cache of 32 KiB.
+inline constexpr int64_t kChunk = 4096;
+
+// Columns [col, col + count) of one row; count <= kChunk.
+struct Chunk {
+  int64_t row, col, count;
+};
+
+// What is known of a row, or a part of one, after it has been read.
+//   forward:   the largest s, and the sum of exp(s - maximum)
+//   backward:  0, and the sum of dy * y (log mode: of dy)
+struct RowSum {
+  float maximum;
+  double sum;
+
+  // Appends the next part of the row.
+  void add(const RowSum& next);
+};
+
+// FP32 copies of a chunk's operands.
+struct alignas(64) ChunkScratch {
+  float first[kChunk];
+  float second[kChunk];         // backward only
+};
+
+struct ChunkKernels {
+  RowSum (*reduce)(const SoftmaxProblem& problem, const Chunk& chunk, ChunkScratch& scratch);
+
+  // reduced: the last call with `scratch` was reduce() for this very chunk, and it is the whole
+  // row, so its exponentials need not be computed again.
+  void (*write)(const SoftmaxProblem& problem, const Chunk& chunk, const RowSum& row, bool reduced,
+                ChunkScratch& scratch);
+};
+
+// The fastest for this processor.
+const ChunkKernels& chunk_kernels();
+
+}  // namespace mygemm::host

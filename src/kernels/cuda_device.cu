@@ -1,0 +1,107 @@
+// What a handle learns from the CUDA runtime, and how the runtime's errors become statuses.
+#include <cuda_runtime.h>
+
+#include <cstdio>
+
+#include "context.h"
+
+namespace mygemm {
+namespace {
+
+// Stands for every kernel when asking whether the library holds code for a device.
+__global__ void probe() {}
+
+// FFMA lanes of one multiprocessor.
+int fp32_lanes(int cc) { return cc == 75 || cc == 80 ? 64 : 128; }
+
+// A device copy reaches about this share of what clock and bus width of the memory promise.
+constexpr double kCopyShare = 0.88;
+
+// The device that a call made current, until the end of the scope.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int ordinal) {
+    cudaGetDevice(&previous_);
+    if (previous_ != ordinal) cudaSetDevice(ordinal);
+  }
+  ~CurrentDevice() { cudaSetDevice(previous_); }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int previous_ = 0;
+};
+
+Status attribute(int ordinal, cudaDeviceAttr which, int* value) {
+  CUDA_TRY(cudaDeviceGetAttribute(value, which, ordinal));
+  return MYGEMM_STATUS_SUCCESS;
+}
+
+Status require_code(const DeviceTraits& traits) {
+  cudaFuncAttributes attributes;
+  const cudaError_t error =
+      cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(probe));
+  if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction) {
+    cudaGetLastError();         // clear it: it is ours, not the caller's
+    return fail(MYGEMM_STATUS_ARCH_MISMATCH,
+                "this libmygemm.so holds no code for %s (compute capability %d.%d)", traits.name,
+                traits.cc / 10, traits.cc % 10);
+  }
+  CUDA_TRY(error);
+  return MYGEMM_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+Status from_cuda(int cuda_error, const char* call) {
+  if (cuda_error == cudaSuccess) return MYGEMM_STATUS_SUCCESS;
+  cudaGetLastError();
+  const auto error = static_cast<cudaError_t>(cuda_error);
+  return fail(MYGEMM_STATUS_EXECUTION_FAILED, "%s returned %s: %s", call, cudaGetErrorName(error),
+              cudaGetErrorString(error));
+}
+
+namespace cuda {
+
+int device_count() {
+  int count = 0;
+  // 35 (no or an old driver) and 100 (no device) leave the count unwritten.
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    cudaGetLastError();
+    return 0;
+  }
+  return count;
+}
+
+Status current_device(int* ordinal) {
+  CUDA_TRY(cudaGetDevice(ordinal));
+  return MYGEMM_STATUS_SUCCESS;
+}
+
+Status read_traits(int ordinal, DeviceTraits* traits) {
+  *traits = {};
+  cudaDeviceProp properties;
+  CUDA_TRY(cudaGetDeviceProperties(&properties, ordinal));
+  std::snprintf(traits->name, sizeof traits->name, "%.63s", properties.name);
+  traits->cc = 10 * properties.major + properties.minor;
+  traits->num_sms = properties.multiProcessorCount;
+  traits->shared_per_block = static_cast<int>(properties.sharedMemPerBlockOptin);
+  traits->shared_per_sm = static_cast<int>(properties.sharedMemPerMultiprocessor);
+  traits->l2_bytes = properties.l2CacheSize;
+  if (const DeviceTraits* known = find_device(traits->name)) {
+    traits->fp32_flops = known->fp32_flops / known->num_sms * traits->num_sms;
+    traits->memory_bandwidth = known->memory_bandwidth;
+  } else {
+    int clock_khz = 0, memory_khz = 0, bus_bits = 0;
+    RETURN_IF_ERROR(attribute(ordinal, cudaDevAttrClockRate, &clock_khz));
+    RETURN_IF_ERROR(attribute(ordinal, cudaDevAttrMemoryClockRate, &memory_khz));
+    RETURN_IF_ERROR(attribute(ordinal, cudaDevAttrGlobalMemoryBusWidth, &bus_bits));
+    traits->fp32_flops = 2e3 * clock_khz * fp32_lanes(traits->cc) * traits->num_sms;
+    traits->memory_bandwidth = 2e3 * memory_khz * bus_bits / 8 * kCopyShare;
+  }
+  const CurrentDevice scope(ordinal);
+  return require_code(*traits);
+}
+
+}  // namespace cuda
+}  // namespace mygemm

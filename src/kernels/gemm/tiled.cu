@@ -1,0 +1,72 @@
+// Matrix product, step 2 of the ladder: a block stages 32 x 32 tiles of A and B in shared memory,
+// so that each element comes from global memory once per 32 uses.
+#include "kernels/epilogue.cuh"
+#include "kernels/gemm/strided.cuh"
+#include "kernels/gemm/tiles.h"
+#include "kernels/launch.h"
+#include "kernels/rows.h"
+#include "ptx/shared.cuh"
+
+namespace mygemm {
+namespace {
+
+using Tile = TileShared;
+constexpr int kSide = 32;
+static_assert(Tile::kBlockM == kSide && Tile::kBlockN == kSide && Tile::kBlockK == kSide);
+
+// One operand's tile: 32 along m or n from `origin`, 32 along k; zeros outside the matrix. Warps
+// read along whichever direction is contiguous; the padded pitch takes either without conflicts.
+__device__ void load_tile(float (&tile)[kSide][kSide + 1], const StridedOperand& x, int64_t origin,
+                          int64_t extent, int64_t k0, int64_t k_end) {
+  const bool k_contiguous = x.along_k == 1 && x.along_tile != 1;
+  for (int e = static_cast<int>(threadIdx.x); e < kSide * kSide; e += Tile::kThreads) {
+    const int k = k_contiguous ? e % kSide : e / kSide;
+    const int i = k_contiguous ? e / kSide : e % kSide;
+    const bool inside = origin + i < extent && k0 + k < k_end;
+    tile[k][i] = inside ? x.at(origin + i, k0 + k) : 0.0f;
+  }
+}
+
+__global__ void __launch_bounds__(Tile::kThreads)
+    gemm_tiled(const GemmProblem p, const int64_t tiles_m, const int64_t tiles_n) {
+  auto& shared = shared_storage<Tile::SharedStorage>();
+  const float alpha = load_scalar(p.alpha), beta = load_scalar(p.beta);
+  const int64_t depth = products_of(p, alpha);
+  const int64_t batch = blockIdx.x / (tiles_m * tiles_n);
+  const int64_t i0 = blockIdx.x % tiles_m * kSide;
+  const int64_t j0 = blockIdx.x / tiles_m % tiles_n * kSide;
+  const int i = static_cast<int>(threadIdx.x) % kSide;
+  const int j = static_cast<int>(threadIdx.x) / kSide * Tile::kResults;
+
+  float sum[Tile::kResults] = {};   // (1, kResults)
+  if (depth > 0) {
+    const StridedOperand a = operand_a(p, batch), b = operand_b(p, batch);
+    for (int64_t k0 = 0; k0 < depth; k0 += kSide) {
+      load_tile(shared.a, a, i0, p.m, k0, depth);
+      load_tile(shared.b, b, j0, p.n, k0, depth);
+      __syncthreads();              // the tiles are complete
+      for (int k = 0; k < kSide; ++k) {
+        for (int r = 0; r < Tile::kResults; ++r) {
+          sum[r] = fmaf(shared.a[k][i], shared.b[k][j + r], sum[r]);
+        }
+      }
+      __syncthreads();              // and read by all, before they are overwritten
+    }
+  }
+  if (i0 + i >= p.m) return;
+  float* c = p.c.matrix(batch) + i0 + i;
+  for (int r = 0; r < Tile::kResults; ++r) {
+    if (j0 + j + r < p.n) store_result(c + (j0 + j + r) * p.c.ld, sum[r], alpha, beta);
+  }
+}
+
+}  // namespace
+
+Status cuda::launch_gemm_tiled(const GemmRow&, const GemmProblem& p,
+                               const LaunchContext& context) {
+  const int64_t tiles_m = ceil_div(p.m, kSide), tiles_n = ceil_div(p.n, kSide);
+  return launch(context, gemm_tiled, grid_size(tiles_m * tiles_n * p.batch_count), Tile::kThreads,
+                sizeof(Tile::SharedStorage), p, tiles_m, tiles_n);
+}
+
+}  // namespace mygemm

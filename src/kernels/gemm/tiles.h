@@ -1,0 +1,58 @@
+// The tile shapes of the matrix-product kernels: what the table of rows and the kernels share.
+// Plain structs, so that a build without CUDA can explain plans too.
+#pragma once
+
+namespace mygemm {
+
+// Block tiles computed by warps of 8 x 4 lanes. A lane holds kQuadsM x kQuadsN quads of 4 x 4
+// results; quads of a lane are 32 rows (16 columns) apart, so that the 16-byte shared-memory loads
+// of a warp touch 8 (4) neighbouring quads: conflict-free.
+//   warp tile: 32 kQuadsM x 16 kQuadsN
+template <int kBlockM_, int kBlockN_, int kBlockK_, int kQuadsM_, int kQuadsN_, int kStages_,
+          int kBlocksPerSm_>
+struct WarpTile {
+  static constexpr int kBlockM = kBlockM_, kBlockN = kBlockN_, kBlockK = kBlockK_;
+  static constexpr int kQuadsM = kQuadsM_, kQuadsN = kQuadsN_;
+  static constexpr int kStages = kStages_;
+  static constexpr int kBlocksPerSm = kBlocksPerSm_;
+  static constexpr int kWarpM = 32 * kQuadsM, kWarpN = 16 * kQuadsN;
+  static constexpr int kWarpsM = kBlockM / kWarpM, kWarpsN = kBlockN / kWarpN;
+  static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
+  // 4 floats of padding shift each k by 4 banks: an operand that is contiguous along k is written
+  // by 8 x 4 lanes (k, m) to 32 different banks, and rows stay 16-byte aligned.
+  static constexpr int kPitchM = kBlockM + 4, kPitchN = kBlockN + 4;
+
+  static_assert(kBlockM % kWarpM == 0 && kBlockN % kWarpN == 0, "warps must tile the block");
+  static_assert(kBlockK % 8 == 0, "operands contiguous along k are loaded 8 k at a time");
+  static_assert(kStages >= 2, "loads overlap the products of another stage");
+
+  struct SharedStorage {
+    alignas(16) float a[kStages][kBlockK][kPitchM];
+    alignas(16) float b[kStages][kBlockK][kPitchN];
+  };
+};
+
+// Large products: 8 x 8 results per thread, 256 threads, 25 KB; 2 blocks fit the registers.
+using Tile128x128 = WarpTile<128, 128, 8, 2, 2, 3, 2>;
+// Small ones, where 128 x 128 would leave multiprocessors idle: 8 x 4 results, 128 threads.
+using Tile64x64 = WarpTile<64, 64, 16, 2, 1, 3, 4>;
+
+// The textbook kernel: one 32 x 32 tile, 32 x 8 threads, 4 results each.
+struct TileShared {
+  static constexpr int kBlockM = 32, kBlockN = 32, kBlockK = 32;
+  static constexpr int kThreads = 256;
+  static constexpr int kResults = kBlockM * kBlockN / kThreads;
+  static constexpr int kBlocksPerSm = 6;
+  struct SharedStorage {
+    float a[kBlockK][kBlockM + 1];
+    float b[kBlockK][kBlockN + 1];
+  };
+};
+
+// One result per thread, no shared memory.
+struct TileNaive {
+  static constexpr int kBlockM = 32, kBlockN = 8;
+  static constexpr int kThreads = kBlockM * kBlockN;
+};
+
+}  // namespace mygemm

@@ -1,0 +1,261 @@
+// Matrix product, step 3 of the ladder: warps compute register tiles from a ring of shared-memory
+// stages that cp.async fills ahead of the products (plain copies below sm_80). Edges are handled
+// inside: what lies outside a matrix is loaded as zero and not stored.
+//
+// The kernel, and its launcher as a template over the tile; the .cu files beside instantiate it.
+#pragma once
+
+#include "kernels/epilogue.cuh"
+#include "kernels/gemm/tiles.h"
+#include "kernels/launch.h"
+#include "ptx/cp_async.cuh"
+#include "ptx/shared.cuh"
+
+namespace mygemm {
+
+// How an operand's tile is read. "Along the tile" is along m for A, along n for B.
+enum class Load {
+  kTile16,  // contiguous along the tile, rows 16-byte aligned: 16-byte copies
+  kTile4,   // contiguous along the tile, any alignment
+  kDepth    // contiguous along k: 4-byte copies that transpose into shared memory
+};
+
+// A product, or one part of one: which k belong to which split, and where partial sums go.
+struct WarpTiledArgs {
+  GemmProblem p;
+  int64_t tiles_m, tiles_n;     // block tiles of one matrix
+  int64_t splits;               // parts that k is cut into; 1: results go to C
+  int64_t depth_per_split;      // a multiple of block_k
+  float* partials;              // [splits][batch][n][m], or nullptr
+};
+
+namespace warptiled {
+
+// One operand of one block: copies of its tile into stages, k ascending. A thread copies the same
+// places of every stage, `kCopies` of them, kTileStep apart along the tile or kDepthStep along k;
+// it keeps one pointer and small integers, for registers belong to the results.
+template <Load kLoad, int kBlock, int kBlockK, int kThreads>
+class TileLoader {
+ public:
+  static constexpr int kPitch = kBlock + 4;
+
+  // first: element (0, 0) of the tile. extent: elements along the tile inside the matrix.
+  __device__ TileLoader(const float* first, int64_t ld, int64_t extent)
+      : ld_(ld), extent_(static_cast<int>(extent < kBlock ? extent : kBlock)) {
+    const int thread = static_cast<int>(threadIdx.x);
+    if constexpr (kLoad == Load::kDepth) {
+      // A warp covers 8 k x 4 i: whole 32-byte sectors of 4 rows in, 32 different banks out.
+      const int lane = thread % 32, patch = thread / 32;
+      k_ = patch % (kBlockK / 8) * 8 + lane % 8;
+      i_ = patch / (kBlockK / 8) * 4 + lane / 8;
+      next_ = first + i_ * ld + k_;
+    } else {
+      k_ = thread * kWidth / kBlock;
+      i_ = thread * kWidth % kBlock;
+      next_ = first + k_ * ld + i_;
+    }
+  }
+
+  // Fills stage[k][i], of which `k_left` k are inside the matrix, and moves on to the next tile.
+  __device__ void load(float (&stage)[kBlockK][kPitch], int64_t k_left) {
+    const int depth = static_cast<int>(k_left < kBlockK ? k_left : kBlockK);
+    const float* from = next_;
+#pragma unroll
+    for (int copy = 0; copy < kCopies; ++copy) {
+      const int i = i_ + copy * kTileStep, k = k_ + copy * kDepthStep;
+      copy_one(&stage[k][i], from, i, k < depth);
+      from += kLoad == Load::kDepth ? kTileStep * ld_ : kDepthStep * ld_;
+    }
+    next_ += kLoad == Load::kDepth ? kBlockK : kBlockK * ld_;
+  }
+
+ private:
+  static constexpr int kWidth = kLoad == Load::kTile16 ? 4 : 1;
+  static constexpr int kCopies = kBlock * kBlockK / (kThreads * kWidth);
+  static constexpr int kTileStep = kLoad == Load::kDepth ? 4 * kThreads / 32 / (kBlockK / 8) : 0;
+  static constexpr int kDepthStep = kLoad == Load::kDepth ? 0 : kThreads * kWidth / kBlock;
+  static_assert(kCopies * kThreads * kWidth == kBlock * kBlockK, "threads share the copies evenly");
+  static_assert(kLoad == Load::kDepth || kDepthStep * kBlock == kThreads * kWidth);
+
+  __device__ void copy_one(float* to, const float* from, int i, bool k_inside) const {
+    if constexpr (kLoad != Load::kTile16) {
+      ptx::cp_async_4(to, from, i < extent_ && k_inside);
+    } else if (i + 4 <= extent_ || i >= extent_ || !k_inside) {
+      ptx::cp_async_16(to, from, i < extent_ && k_inside);
+    } else {                    // the matrix ends inside the quad; rare, so kept small
+#pragma unroll 1
+      for (int r = 0; r < 4; ++r) ptx::cp_async_4(to + r, from + r, i + r < extent_);
+    }
+  }
+
+  const float* next_;
+  int64_t ld_;
+  int extent_, i_, k_;
+};
+
+// Which tile a block computes. Blocks that run together walk a band of kBand tiles of m, so that
+// they share columns of A and B in L2.
+struct TileIndex {
+  int64_t m, n, batch, split;
+};
+
+__device__ __forceinline__ TileIndex tile_of_block(const WarpTiledArgs& args) {
+  constexpr int64_t kBand = 8;
+  const int64_t per_matrix = args.tiles_m * args.tiles_n;
+  const int64_t tile = blockIdx.x % per_matrix;
+  const int64_t first_m = tile / (kBand * args.tiles_n) * kBand;
+  const int64_t left = args.tiles_m - first_m;
+  const int64_t band = left < kBand ? left : kBand;
+  const int64_t within = tile - first_m * args.tiles_n;
+  const int64_t matrix = blockIdx.x / per_matrix;
+  return {first_m + within % band, within / band, matrix % args.p.batch_count,
+          matrix / args.p.batch_count};
+}
+
+// Element (tile origin, k) of an operand.
+__device__ __forceinline__ const float* first_element(const GemmOperand<const float>& x,
+                                                      int64_t batch, int64_t origin, int64_t k,
+                                                      Load load) {
+  return x.matrix(batch) + (load == Load::kDepth ? origin * x.ld + k : origin + k * x.ld);
+}
+
+// A lane's quads of one operand for one k: kQuads x 4 values, kStride apart.
+template <int kQuads, int kStride>
+__device__ __forceinline__ void load_fragment(float (&fragment)[4 * kQuads], const float* shared) {
+#pragma unroll
+  for (int q = 0; q < kQuads; ++q) {
+    const float4 quad = *reinterpret_cast<const float4*>(shared + q * kStride);
+    fragment[4 * q + 0] = quad.x;
+    fragment[4 * q + 1] = quad.y;
+    fragment[4 * q + 2] = quad.z;
+    fragment[4 * q + 3] = quad.w;
+  }
+}
+
+}  // namespace warptiled
+
+template <class Tile, Load kLoadA, Load kLoadB>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
+    gemm_warptiled(const WarpTiledArgs args) {
+  using namespace warptiled;
+  auto& shared = shared_storage<typename Tile::SharedStorage>();
+  const GemmProblem& p = args.p;
+  const float alpha = load_scalar(p.alpha), beta = load_scalar(p.beta);
+  const TileIndex tile = tile_of_block(args);
+  const int64_t i0 = tile.m * Tile::kBlockM, j0 = tile.n * Tile::kBlockN;
+  const int64_t depth = products_of(p, alpha);
+  const int64_t k_begin = tile.split * args.depth_per_split;
+  const int64_t k_end = min(depth, k_begin + args.depth_per_split);
+
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int i_lane = warp % Tile::kWarpsM * Tile::kWarpM + lane % 8 * 4;   // row of the first quad
+  const int j_lane = warp / Tile::kWarpsM * Tile::kWarpN + lane / 8 * 4;   // column of it
+
+  float sum[4 * Tile::kQuadsN][4 * Tile::kQuadsM] = {};   // (thread_n, thread_m)
+  if (k_begin < k_end) {
+    TileLoader<kLoadA, Tile::kBlockM, Tile::kBlockK, Tile::kThreads> load_a(
+        first_element(p.a, tile.batch, i0, k_begin, kLoadA), p.a.ld, p.m - i0);
+    TileLoader<kLoadB, Tile::kBlockN, Tile::kBlockK, Tile::kThreads> load_b(
+        first_element(p.b, tile.batch, j0, k_begin, kLoadB), p.b.ld, p.n - j0);
+    int64_t k_left = k_end - k_begin;     // not yet loaded
+    int filled = 0, stage = 0;            // the stages to load and to compute next
+    const auto load_next = [&] {
+      if (k_left > 0) {
+        load_a.load(shared.a[filled], k_left);
+        load_b.load(shared.b[filled], k_left);
+        k_left -= Tile::kBlockK;
+        filled = filled + 1 == Tile::kStages ? 0 : filled + 1;
+      }
+      ptx::cp_async_commit();   // also where empty: the wait below counts groups
+    };
+    for (int ahead = 0; ahead < Tile::kStages - 1; ++ahead) load_next();
+
+    for (int64_t k = k_begin; k < k_end; k += Tile::kBlockK) {
+      ptx::cp_async_wait<Tile::kStages - 2>();
+      __syncthreads();          // all copies of this step are in; the last step's stage is free
+      load_next();
+#pragma unroll
+      for (int kk = 0; kk < Tile::kBlockK; ++kk) {
+        float a[4 * Tile::kQuadsM], b[4 * Tile::kQuadsN];
+        load_fragment<Tile::kQuadsM, 32>(a, &shared.a[stage][kk][i_lane]);
+        load_fragment<Tile::kQuadsN, 16>(b, &shared.b[stage][kk][j_lane]);
+#pragma unroll
+        for (int j = 0; j < 4 * Tile::kQuadsN; ++j) {
+#pragma unroll
+          for (int i = 0; i < 4 * Tile::kQuadsM; ++i) sum[j][i] = fmaf(a[i], b[j], sum[j][i]);
+        }
+      }
+      stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
+    }
+  }
+
+  // Partial sums are stored dense and as they are; the reduction applies alpha and beta.
+  const bool partial = args.partials != nullptr;
+  const int64_t ld = partial ? p.m : p.c.ld;
+  float* c = partial ? args.partials + (tile.split * p.batch_count + tile.batch) * p.m * p.n
+                     : p.c.matrix(tile.batch);
+  const bool as_float4 = common_alignment(reinterpret_cast<uintptr_t>(c), ld * 4) == 16;
+#pragma unroll
+  for (int j = 0; j < 4 * Tile::kQuadsN; ++j) {
+    const int64_t column = j0 + j_lane + j / 4 * 16 + j % 4;
+    if (column >= p.n) continue;
+#pragma unroll
+    for (int q = 0; q < Tile::kQuadsM; ++q) {
+      const int64_t row = i0 + i_lane + q * 32;
+      const float quad[4] = {sum[j][4 * q], sum[j][4 * q + 1], sum[j][4 * q + 2],
+                             sum[j][4 * q + 3]};
+      store_quad(c + row + column * ld, quad, p.m - row, partial ? 1.0f : alpha,
+                 partial ? 0.0f : beta, as_float4);
+    }
+  }
+}
+
+namespace warptiled {
+
+// Every matrix of the operand has 16-byte aligned columns. What pointer arrays hold is not known.
+inline bool columns_aligned(const GemmOperand<const float>& x, int64_t batch_count) {
+  return !x.pointers &&
+         common_alignment(reinterpret_cast<uintptr_t>(x.data), x.ld * 4) == 16 &&
+         (batch_count == 1 || x.stride % 4 == 0);
+}
+
+inline Load load_of(bool depth_contiguous, const GemmOperand<const float>& x, int64_t batch) {
+  if (depth_contiguous) return Load::kDepth;
+  return columns_aligned(x, batch) ? Load::kTile16 : Load::kTile4;
+}
+
+template <class Tile, Load kLoadA>
+Status launch_for_a(const WarpTiledArgs& args, Load load_b, const LaunchContext& context) {
+  const int64_t blocks = args.tiles_m * args.tiles_n * args.p.batch_count * args.splits;
+  const auto run = [&](auto kernel) {
+    return launch(context, kernel, grid_size(blocks), Tile::kThreads,
+                  sizeof(typename Tile::SharedStorage), args);
+  };
+  switch (load_b) {
+    case Load::kTile16: return run(gemm_warptiled<Tile, kLoadA, Load::kTile16>);
+    case Load::kTile4: return run(gemm_warptiled<Tile, kLoadA, Load::kTile4>);
+    case Load::kDepth: break;
+  }
+  return run(gemm_warptiled<Tile, kLoadA, Load::kDepth>);
+}
+
+}  // namespace warptiled
+
+// Launches the product, or with splits > 1 its partial sums into `partials`.
+template <class Tile>
+Status launch_warptiled(const GemmProblem& p, int64_t splits, float* partials,
+                        const LaunchContext& context) {
+  using namespace warptiled;
+  const int64_t steps = ceil_div(ceil_div(p.k, Tile::kBlockK), splits);
+  const WarpTiledArgs args{p, ceil_div(p.m, Tile::kBlockM), ceil_div(p.n, Tile::kBlockN), splits,
+                           steps * Tile::kBlockK, partials};
+  const Load load_b = load_of(!p.transb, p.b, p.batch_count);
+  switch (load_of(p.transa, p.a, p.batch_count)) {
+    case Load::kTile16: return launch_for_a<Tile, Load::kTile16>(args, load_b, context);
+    case Load::kTile4: return launch_for_a<Tile, Load::kTile4>(args, load_b, context);
+    case Load::kDepth: break;
+  }
+  return launch_for_a<Tile, Load::kDepth>(args, load_b, context);
+}
+
+}  // namespace mygemm

@@ -1,0 +1,62 @@
+// The launchers that the tables of rows name, one per kernel file. Host rows are in src/host/.
+// A build without CUDA has the tables too (plans can be explained anywhere); their CUDA launchers
+// are then nullptr.
+#pragma once
+
+#include "plan/plan.h"
+
+namespace mygemm {
+
+#if defined(MYGEMM_WITH_CUDA)
+inline constexpr bool kWithCuda = true;
+#else
+inline constexpr bool kWithCuda = false;
+#endif
+
+// `launch` where this build has CUDA, else nullptr without a reference to it.
+template <auto launch>
+constexpr decltype(launch) cuda_launcher() {
+  if constexpr (kWithCuda) return launch;
+  return nullptr;
+}
+
+namespace cuda {
+Status launch_gemm_naive(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_tiled(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_warptiled_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_warptiled_64x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_splitk_64x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
+
+Status launch_softmax_naive(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
+Status launch_softmax_warp(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
+Status launch_softmax_block(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
+Status launch_softmax_reread(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
+
+Status launch_transpose_naive(const TransposeRow&, const TransposeProblem&, const LaunchContext&);
+Status launch_transpose_tiled(const TransposeRow&, const TransposeProblem&, const LaunchContext&);
+Status launch_transpose_square_in_place(const TransposeRow&, const TransposeProblem&,
+                                        const LaunchContext&);
+Status launch_transpose_through_workspace(const TransposeRow&, const TransposeProblem&,
+                                          const LaunchContext&);
+}  // namespace cuda
+
+namespace host {
+Status gemm_naive(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status gemm_blocked(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status gemm_cblas(const GemmRow&, const GemmProblem&, const LaunchContext&);
+
+Status softmax_naive(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
+Status softmax_vectorised(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
+
+Status transpose_naive(const TransposeRow&, const TransposeProblem&, const LaunchContext&);
+Status transpose_blocked(const TransposeRow&, const TransposeProblem&, const LaunchContext&);
+Status transpose_through_workspace(const TransposeRow&, const TransposeProblem&,
+                                   const LaunchContext&);
+
+// Finds a CBLAS with dlopen on first use; nullptr, or its file name. See host/cblas.cpp.
+const char* find_cblas();
+// Threads that the host rows use.
+int num_threads();
+}  // namespace host
+
+}  // namespace mygemm

@@ -1,0 +1,37 @@
+// The tiles of the transpose kernels: what the table of rows and the kernels share.
+#pragma once
+
+#include <cstdint>
+
+namespace mygemm {
+
+// A square tile of elements of kBytes bytes each, padded by one element: columns of the tile are
+// then in different banks. 64 elements a side keep rows of small elements a whole sector long.
+template <int kBytes>
+struct TransposeTile {
+  static constexpr int kSide = kBytes <= 4 ? 64 : 32;
+  static constexpr int kThreads = 256;
+  static constexpr int kRowsPerPass = kThreads / kSide;
+};
+
+constexpr int kTransposeThreads = 256;
+
+// Elements as plain bits. 16-byte ones are only promised to be 8-byte aligned.
+struct Bits128 {
+  uint64_t low, high;
+};
+
+template <int kBytes> struct ElementOf;
+template <> struct ElementOf<1> { using type = uint8_t; };
+template <> struct ElementOf<2> { using type = uint16_t; };
+template <> struct ElementOf<4> { using type = uint32_t; };
+template <> struct ElementOf<8> { using type = uint64_t; };
+template <> struct ElementOf<16> { using type = Bits128; };
+template <int kBytes> using Element = typename ElementOf<kBytes>::type;
+
+template <int kBytes>
+struct TransposeStorage {
+  Element<kBytes> tile[TransposeTile<kBytes>::kSide][TransposeTile<kBytes>::kSide + 1];
+};
+
+}  // namespace mygemm

@@ -1,0 +1,86 @@
+// The replayable call log. POSIX files, since one O_APPEND write per line needs no lock.
+#include "log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+namespace mygemm {
+namespace {
+
+[[gnu::format(printf, 1, 2)]] std::string print(const char* format, ...) {
+  char line[512];
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  return line;
+}
+
+const char* type_name(mygemmDataType_t type) {
+  return type == MYGEMM_R_32F ? "f32" : type == MYGEMM_R_16F ? "f16" : "bf16";
+}
+
+long long number(int64_t value) { return static_cast<long long>(value); }
+
+}  // namespace
+
+std::string describe(const GemmProblem& p) {
+  const char* form = p.c.pointers ? "pointers" : p.batch_count > 1 ? "strided" : "single";
+  return print(
+      "sgemm --transa %c --transb %c -m %lld -n %lld -k %lld --lda %lld --ldb %lld --ldc %lld "
+      "--batch %lld --stride-a %lld --stride-b %lld --stride-c %lld --form %s",
+      p.transa ? 'T' : 'N', p.transb ? 'T' : 'N', number(p.m), number(p.n), number(p.k),
+      number(p.a.ld), number(p.b.ld), number(p.c.ld), number(p.batch_count), number(p.a.stride),
+      number(p.b.stride), number(p.c.stride), form);
+}
+
+std::string describe(const SoftmaxProblem& p) {
+  std::string line = print("softmax --mode %s --direction %s --rows %lld --cols %lld",
+                           p.log_mode() ? "log" : "softmax", p.backward ? "backward" : "forward",
+                           number(p.rows), number(p.cols));
+  line += print(" --xtype %s --ldx %lld", type_name(p.in.type), number(p.in.ld));
+  if (p.backward) line += print(" --dytype %s --lddy %lld", type_name(p.dy.type), number(p.dy.ld));
+  line += print(" --ytype %s --ldy %lld", type_name(p.out.type), number(p.out.ld));
+  return line;
+}
+
+std::string describe(const TransposeProblem& p) {
+  return print(
+      "transpose --element-size %lld --rows %lld --cols %lld --ldin %lld --ldout %lld "
+      "--batch %lld --stride-in %lld --stride-out %lld --in-place %d",
+      number(p.element_size), number(p.rows), number(p.cols), number(p.ldin), number(p.ldout),
+      number(p.batch_count), number(p.stride_in), number(p.stride_out), p.in_place() ? 1 : 0);
+}
+
+CallLog::~CallLog() {
+  if (owned_) ::close(descriptor_);
+}
+
+Status CallLog::open(const std::string& destination) {
+  if (destination.empty()) return MYGEMM_STATUS_SUCCESS;
+  if (destination == "stderr") {
+    descriptor_ = STDERR_FILENO;
+    return MYGEMM_STATUS_SUCCESS;
+  }
+  descriptor_ = ::open(destination.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) {
+    return fail(MYGEMM_STATUS_INVALID_VALUE, "MYGEMM_LOG = %s cannot be opened for appending: %s",
+                destination.c_str(), std::strerror(errno));
+  }
+  owned_ = true;
+  return MYGEMM_STATUS_SUCCESS;
+}
+
+void CallLog::write(const std::string& call, const char* row, Status status) const {
+  const std::string line = "mygemm " + call + " # row=" + row +
+                           " status=" + std::to_string(static_cast<int>(status)) + "\n";
+  // A full disk must not make a compute call fail.
+  [[maybe_unused]] const auto written = ::write(descriptor_, line.data(), line.size());
+}
+
+}  // namespace mygemm

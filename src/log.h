@@ -1,0 +1,35 @@
+// MYGEMM_LOG: one line per compute call, in the words of mygemm-bench, so that a line pasted after
+// `mygemm-bench` (or a file given to `mygemm-bench replay`) repeats the call.
+#pragma once
+
+#include <string>
+
+#include "problem.h"
+#include "status.h"
+
+namespace mygemm {
+
+// The call as a command line, without the row and the status.
+std::string describe(const GemmProblem& problem);
+std::string describe(const SoftmaxProblem& problem);
+std::string describe(const TransposeProblem& problem);
+
+// Where the lines go. Off unless opened; each line is one write, so threads do not mix theirs.
+class CallLog {
+ public:
+  CallLog() = default;
+  CallLog(const CallLog&) = delete;
+  CallLog& operator=(const CallLog&) = delete;
+  ~CallLog();
+
+  // destination: a file to append to, or "stderr".
+  Status open(const std::string& destination);
+  bool is_open() const { return descriptor_ >= 0; }
+  void write(const std::string& call, const char* row, Status status) const;
+
+ private:
+  int descriptor_ = -1;
+  bool owned_ = false;
+};
+
+}  // namespace mygemm

@@ -1,0 +1,115 @@
+// Matrix products: what each row can run, and how long it should take.
+//
+// The cost of a tiled row is the time of the busiest multiprocessor: the block tiles that fall to
+// it, each at the row's measured share of FFMA peak, or at the latency of its k steps where they
+// are too short to hide it; never less than the time to move each operand once. The constants are
+// H200 measurements (bench/results/); other GPUs scale by their peaks.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/gemm/splitk.h"
+#include "plan/plan.h"
+
+namespace mygemm {
+namespace {
+
+// A k step of block_k that waits for its loads: shared-memory round trip, barrier, L2 latency.
+constexpr double kStepLatency = 0.55e-6;
+// How fast tiles can be read from L2, as a multiple of the copy bandwidth of device memory.
+constexpr double kL2OverMemory = 2.0;
+// One thread of a naive kernel: loads of a k step from L1, latency-bound.
+constexpr double kNaiveStepLatency = 0.03e-6;
+// Host calls: a loop's start against that of a CBLAS with its threads.
+constexpr double kHostCallSeconds = 0.2e-6, kCblasCallSeconds = 0.6e-6;
+
+double effective_k(const GemmProblem& p) {
+  return p.scales_only() ? 0.0 : static_cast<double>(p.k);
+}
+
+double area(const GemmProblem& p) {
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.batch_count);
+}
+
+// Bytes that must move at least: A and B once, C written and, with beta, read.
+double least_bytes(const GemmProblem& p) {
+  const double inputs = p.scales_only() ? 0.0
+                                        : effective_k(p) *
+                                              (static_cast<double>(p.m) +
+                                               static_cast<double>(p.n)) *
+                                              static_cast<double>(p.batch_count);
+  return 4.0 * (inputs + area(p) * (p.beta.is(0.0f) ? 1.0 : 2.0));
+}
+
+// Seconds for `tiles` block tiles of `k` deep products on the whole GPU.
+double tile_seconds(const GemmRow& row, double tiles, double k, const DeviceTraits& device) {
+  const double tile_flops = 2.0 * row.block_m * row.block_n * k;
+  const double sm_flops = device.fp32_flops / device.num_sms * row.efficiency;
+  const double latency = std::ceil(k / row.block_k) *
+                         (row.block_k > 1 ? kStepLatency : kNaiveStepLatency);
+  const double per_round = static_cast<double>(device.num_sms) * row.blocks_per_sm;
+  const double rounds = std::floor(tiles / per_round);
+  // In the last, partial round an SM holds fewer tiles and hides less latency.
+  const double rest = std::ceil((tiles - rounds * per_round) / device.num_sms);
+  const double fill = rest / row.blocks_per_sm;
+  const double full_round = std::max(row.blocks_per_sm * tile_flops / sm_flops, latency);
+  const double last_round =
+      rest > 0 ? std::max(rest * tile_flops / (sm_flops * (0.6 + 0.4 * fill)), latency) : 0.0;
+  const double l2_bytes = tiles * (row.block_m + row.block_n) * k * 4.0;
+  return std::max(rounds * full_round + last_round,
+                  l2_bytes / (device.memory_bandwidth * kL2OverMemory));
+}
+
+double block_tiles(const GemmRow& row, const GemmProblem& p) {
+  return static_cast<double>(ceil_div(p.m, row.block_m)) *
+         static_cast<double>(ceil_div(p.n, row.block_n)) * static_cast<double>(p.batch_count);
+}
+
+}  // namespace
+
+const char* unsupported(const GemmRow& row, const GemmProblem& p, const DeviceTraits& device,
+                        const PlanOptions& options) {
+  if ((row.needs & kNeedsCblas) && !device.has_cblas) return "no CBLAS was found on this machine";
+  if (device.cc == 0) return nullptr;
+  if (row.block_k > 1 && block_tiles(row, p) > 2147483647.0) {
+    return "more block tiles than a grid can have";
+  }
+  if (row.needs & kNeedsWorkspace) {
+    if (p.scales_only()) return "nothing to split: no products";
+    const int64_t wanted = splitk_count(row, p, device);
+    if (wanted < 2) return "the GPU is full without splitting k";
+    if (splitk_fitting(p, wanted, options.workspace_bytes) < 2) return "the workspace is too small";
+  }
+  return nullptr;
+}
+
+double cost(const GemmRow& row, const GemmProblem& p, const DeviceTraits& device,
+            const PlanOptions& options) {
+  const double k = effective_k(p);
+  const double memory = least_bytes(p) / device.memory_bandwidth;
+  if (device.cc == 0) {
+    const double call = (row.needs & kNeedsCblas)
+                            ? kCblasCallSeconds * static_cast<double>(p.batch_count)
+                            : kHostCallSeconds;
+    return call + 2.0 * area(p) * k / (device.fp32_flops * row.efficiency) + memory;
+  }
+  if (!(row.needs & kNeedsWorkspace)) {
+    return kLaunchSeconds + std::max(tile_seconds(row, block_tiles(row, p), k, device), memory);
+  }
+  const int64_t splits =
+      splitk_fitting(p, splitk_count(row, p, device), options.workspace_bytes);
+  const double parts = static_cast<double>(splits);
+  const double partial_bytes = 8.0 * area(p) * parts;     // written, then read
+  return 2 * kLaunchSeconds +
+         std::max(tile_seconds(row, block_tiles(row, p) * parts, std::ceil(k / parts), device),
+                  memory) +
+         partial_bytes / (device.memory_bandwidth * kL2OverMemory);
+}
+
+size_t workspace_bytes(const GemmRow& row, const GemmProblem& p, const DeviceTraits& device) {
+  if (!(row.needs & kNeedsWorkspace)) return 0;
+  return splitk_bytes(p, splitk_count(row, p, device));
+}
+
+const char* force_variable(const GemmProblem&) { return "MYGEMM_FORCE_GEMM"; }
+
+}  // namespace mygemm

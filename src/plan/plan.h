@@ -1,0 +1,116 @@
+// Third stage of a call: problem + device traits + options -> the row (kernel) that runs it.
+// Pure: no CUDA headers, the same answer for any GPU on any machine.
+//
+// A family (gemm, softmax, transpose) is a table of rows and two pure functions:
+//   unsupported(row, problem, device, options)  why the row cannot run this, or nullptr
+//   cost(row, problem, device, options)         estimated seconds
+// The plan is the cheapest supported row, or the forced one.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "problem.h"
+#include "status.h"
+
+namespace mygemm {
+
+// What a launch gets besides its problem.
+struct LaunchContext {
+  mygemmStream_t stream;
+  void* workspace;
+  size_t workspace_bytes;
+  const DeviceTraits* device;
+};
+
+// What a row needs of a problem, as bits of Row::needs.
+enum Needs : unsigned {
+  kNeedsNothing = 0,
+  kNeedsCblas = 1u << 0,        // a CBLAS on the host
+  kNeedsWorkspace = 1u << 1,    // as many bytes as workspace_bytes(row, problem, device) says
+  kNeedsInPlace = 1u << 2,      // transposes: out = in
+  kNeedsSquare = 1u << 3,       // transposes: rows = cols and ldin = ldout
+  kNeedsOutOfPlace = 1u << 4,   // transposes: out != in
+  kNeedsRowInShared = 1u << 5,  // softmax: a matrix row, as FP32, in a block's shared memory
+};
+
+// One row: one compiled kernel and what the plan knows of it. Bracketed fields are 0 where they
+// have no meaning (host rows, families without tiles).
+template <class Problem>
+struct Row {
+  const char* name;             // unique within the family and device kind
+  int min_cc, max_cc;           // inclusive; 0, 0 is the host
+  // [gemm: block tile. transpose: rows and columns of a block tile, 0. softmax: warps that share a
+  // matrix row, most columns (0: any), how often the input is read from memory.]
+  int block_m, block_n, block_k;
+  int threads;                  // [per block]
+  int shared_bytes;             // [sizeof(SharedStorage); softmax: fixed part]
+  int blocks_per_sm;            // [that registers and shared memory let reside at once]
+  unsigned needs;
+  double efficiency;            // share of the limiting peak reached at large sizes, measured
+  Status (*launch)(const Row&, const Problem&, const LaunchContext&);  // nullptr: not in this build
+};
+
+using GemmRow = Row<GemmProblem>;
+using SoftmaxRow = Row<SoftmaxProblem>;
+using TransposeRow = Row<TransposeProblem>;
+
+struct PlanOptions {
+  size_t workspace_bytes = 0;
+  const char* forced = nullptr;  // a row's name, or nullptr
+};
+
+template <class Problem>
+struct Plan {
+  const Row<Problem>* row = nullptr;
+  size_t workspace_bytes = 0;    // what the row will use
+  double seconds = 0;            // estimated
+};
+
+// The tables, each ending with the family's naive rows.
+std::span<const GemmRow> rows_for(const GemmProblem&);
+std::span<const SoftmaxRow> rows_for(const SoftmaxProblem&);
+std::span<const TransposeRow> rows_for(const TransposeProblem&);
+
+// Legality and preference, family by family (gemm.cpp, softmax.cpp, transpose.cpp).
+const char* unsupported(const GemmRow&, const GemmProblem&, const DeviceTraits&,
+                        const PlanOptions&);
+const char* unsupported(const SoftmaxRow&, const SoftmaxProblem&, const DeviceTraits&,
+                        const PlanOptions&);
+const char* unsupported(const TransposeRow&, const TransposeProblem&, const DeviceTraits&,
+                        const PlanOptions&);
+double cost(const GemmRow&, const GemmProblem&, const DeviceTraits&, const PlanOptions&);
+double cost(const SoftmaxRow&, const SoftmaxProblem&, const DeviceTraits&, const PlanOptions&);
+double cost(const TransposeRow&, const TransposeProblem&, const DeviceTraits&,
+            const PlanOptions&);
+
+// Bytes of workspace the row would like for the problem; 0 for rows that use none.
+size_t workspace_bytes(const GemmRow&, const GemmProblem&, const DeviceTraits&);
+size_t workspace_bytes(const SoftmaxRow&, const SoftmaxProblem&, const DeviceTraits&);
+size_t workspace_bytes(const TransposeRow&, const TransposeProblem&, const DeviceTraits&);
+
+// The environment variable that forces a row of the family, for messages.
+const char* force_variable(const GemmProblem&);
+const char* force_variable(const SoftmaxProblem&);
+const char* force_variable(const TransposeProblem&);
+
+// What one more kernel in a stream costs at least; H200, graph replay.
+constexpr double kLaunchSeconds = 2.2e-6;
+
+// Chooses. Fails (NOT_SUPPORTED with a sentence) only where a row is forced that cannot run.
+template <class Problem>
+Status make_plan(const Problem& problem, const DeviceTraits& device, const PlanOptions& options,
+                 Plan<Problem>* plan);
+
+// The plan as text: what was chosen, and every row with its cost or why it cannot run.
+template <class Problem>
+std::string explain(const Problem& problem, const DeviceTraits& device,
+                    const PlanOptions& options);
+
+// Traits of a GPU by name ("H200", "rtx 4090", case and blanks ignored) or architecture ("sm_86");
+// nullptr where unknown. devices.cpp has the table.
+const DeviceTraits* find_device(const char* name);
+std::span<const DeviceTraits> known_devices();
+
+}  // namespace mygemm

@@ -1,0 +1,73 @@
+// Transposes: what each row of the table can run, and how long it should take. A transpose reads
+// and writes each element once; rows differ by the share of the copy bandwidth that they draw,
+// measured, and by how full their edge tiles are.
+#include <algorithm>
+#include <cmath>
+
+#include "plan/plan.h"
+
+namespace mygemm {
+namespace {
+
+// A block of 256 threads with one load in flight each moves about its tile in a memory latency.
+constexpr double kTileLatency = 1.2e-6;
+constexpr double kHostCallSeconds = 0.3e-6;
+
+double bytes_moved(const TransposeProblem& p) {
+  return 2.0 * static_cast<double>(p.rows) * static_cast<double>(p.cols) *
+         static_cast<double>(p.batch_count) * static_cast<double>(p.element_size);
+}
+
+// The share of the elements of all tiles that are inside the matrix.
+double tile_fill(const TransposeRow& row, const TransposeProblem& p) {
+  if (row.block_m == 0) return 1.0;
+  const auto fill = [](int64_t extent, int block) {
+    return static_cast<double>(extent) /
+           (static_cast<double>(ceil_div(extent, block)) * block);
+  };
+  return std::max(1e-3, fill(p.rows, row.block_m) * fill(p.cols, row.block_n));
+}
+
+}  // namespace
+
+const char* unsupported(const TransposeRow& row, const TransposeProblem& p,
+                        const DeviceTraits& device, const PlanOptions& options) {
+  const bool square = p.rows == p.cols && p.ldin == p.ldout;
+  if ((row.needs & kNeedsInPlace) && !p.in_place()) return "only for transposes in place";
+  if ((row.needs & kNeedsOutOfPlace) && p.in_place() && !(device.cc == 0 && square)) {
+    return "not in place";
+  }
+  if ((row.needs & kNeedsSquare) && !square) return "only for square matrices with ldin = ldout";
+  if (row.block_m > 0) {
+    const double tiles = static_cast<double>(ceil_div(p.rows, row.block_m)) *
+                         static_cast<double>(ceil_div(p.cols, row.block_n)) *
+                         static_cast<double>(p.batch_count);
+    if (device.cc > 0 && tiles > 2147483647.0) return "more tiles than a grid can have";
+  }
+  if ((row.needs & kNeedsWorkspace) &&
+      (options.workspace_bytes == 0 ||
+       workspace_bytes(row, p, device) > options.workspace_bytes)) {
+    return "the workspace is too small";
+  }
+  return nullptr;
+}
+
+double cost(const TransposeRow& row, const TransposeProblem& p, const DeviceTraits& device,
+            const PlanOptions&) {
+  const double rate = device.memory_bandwidth * row.efficiency;
+  if (device.cc == 0) return kHostCallSeconds + bytes_moved(p) / rate;
+  const double launches = (row.needs & kNeedsWorkspace) ? 2.0 : 1.0;
+  return launches * (kLaunchSeconds + kTileLatency) + bytes_moved(p) / tile_fill(row, p) / rate;
+}
+
+// A dense copy of every matrix of the batch, in the order of `in`.
+size_t workspace_bytes(const TransposeRow& row, const TransposeProblem& p, const DeviceTraits&) {
+  if (!(row.needs & kNeedsWorkspace) || !p.in_place()) return 0;
+  const double bytes = bytes_moved(p) / 2.0;
+  return bytes > 9e18 ? SIZE_MAX : static_cast<size_t>(p.rows * p.cols) *
+                                       static_cast<size_t>(p.batch_count * p.element_size);
+}
+
+const char* force_variable(const TransposeProblem&) { return "MYGEMM_FORCE_TRANSPOSE"; }
+
+}  // namespace mygemm

@@ -1,0 +1,111 @@
+// The plain structs that flow through the library: api -> validate -> plan -> launch -> kernel.
+// Kernels take problems by value as they are. constexpr functions here also run on the device.
+// Includes nothing of the project but the ABI; no CUDA headers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mygemm/mygemm.h"
+
+namespace mygemm {
+
+// For a >= 0, b > 0; cannot overflow.
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+// alpha or beta: a value known now, or a device address that the kernel reads.
+struct Scalar {
+  float value;                  // NaN where it is not known now
+  const float* address;         // as the caller gave it
+  bool on_device;
+
+  // True only where the value is known now.
+  constexpr bool is(float known) const { return value == known; }
+};
+
+// One operand of a batched product, column-major. Matrix i of the batch is
+//   pointers ? pointers[i] : data + i * stride.
+template <class T>
+struct GemmOperand {
+  T* data;
+  T* const* pointers;
+  int64_t ld;
+  int64_t stride;
+
+  constexpr T* matrix(int64_t i) const { return pointers ? pointers[i] : data + i * stride; }
+};
+
+// C = alpha op(A) op(B) + beta C, batch_count times. See mygemm_sgemm.
+struct GemmProblem {
+  bool transa, transb;
+  int64_t m, n, k;
+  Scalar alpha, beta;
+  GemmOperand<const float> a, b;
+  GemmOperand<float> c;
+  int64_t batch_count;
+  mygemmMathMode_t math;
+
+  // Nothing of A and B is needed: C becomes beta * C.
+  constexpr bool scales_only() const { return k == 0 || alpha.is(0.0f); }
+  // The extent of the contiguous dimension of A and B as stored.
+  constexpr int64_t a_rows() const { return transa ? k : m; }
+  constexpr int64_t a_cols() const { return transa ? m : k; }
+  constexpr int64_t b_rows() const { return transb ? n : k; }
+  constexpr int64_t b_cols() const { return transb ? k : n; }
+};
+
+// A row-major matrix whose element type is known at run time; row r starts at element r * ld.
+struct TypedMatrix {
+  void* data;                   // inputs are never written through it
+  mygemmDataType_t type;
+  int64_t ld;
+};
+
+// Softmax or its gradient over rows x cols. See mygemm_softmax and mygemm_softmax_backward.
+struct SoftmaxProblem {
+  mygemmSoftmaxMode_t mode;
+  bool backward;
+  int64_t rows, cols;
+  float scale;
+  TypedMatrix in;               // x, or y when backward
+  TypedMatrix dy;               // only when backward
+  TypedMatrix out;              // y, or dx when backward
+
+  constexpr bool log_mode() const { return mode == MYGEMM_LOG_SOFTMAX; }
+};
+
+// out[c][r] = in[r][c] for rows x cols, batch_count times. See mygemm_transpose.
+struct TransposeProblem {
+  int64_t element_size;         // bytes: 1, 2, 4, 8 or 16
+  int64_t rows, cols;
+  const void* in;
+  int64_t ldin, stride_in;      // elements
+  void* out;
+  int64_t ldout, stride_out;
+  int64_t batch_count;
+
+  constexpr bool in_place() const { return in == out; }
+};
+
+constexpr int64_t element_bytes(mygemmDataType_t type) { return type == MYGEMM_R_32F ? 4 : 2; }
+
+// The largest power of two, at most 16, that divides both; used for the alignment of rows.
+constexpr int64_t common_alignment(uintptr_t address, int64_t stride_bytes) {
+  const uint64_t bits = static_cast<uint64_t>(address) | static_cast<uint64_t>(stride_bytes) | 16u;
+  return static_cast<int64_t>(bits & (~bits + 1));
+}
+
+// What plans and launches know of a machine.
+struct DeviceTraits {
+  char name[64];
+  int cc;                       // 10 * major + minor of the compute capability; 0 is the host
+  int num_sms;                  // multiprocessors; on the host, threads
+  int shared_per_block;         // bytes a block can opt in to
+  int shared_per_sm;            // bytes
+  int64_t l2_bytes;
+  double fp32_flops;            // FFMA peak, FLOP/s
+  double memory_bandwidth;      // device copy, bytes read + written per second
+  bool has_cblas;               // host: a CBLAS was found
+};
+
+}  // namespace mygemm

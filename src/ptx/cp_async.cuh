@@ -1,0 +1,47 @@
+// Asynchronous copies from global to shared memory (cp.async). Lowest SM: 80; below it the copies
+// are plain loads and stores, done when the call returns. Device only.
+#pragma once
+
+namespace mygemm::ptx {
+
+// cp.async.ca 4 bytes; zeros are written, and `global` not touched, where !valid.
+__device__ __forceinline__ void cp_async_4(void* shared, const void* global, bool valid) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  *static_cast<float*>(shared) = valid ? *static_cast<const float*>(global) : 0.0f;
+#else
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address), "l"(global),
+               "r"(valid ? 4 : 0)
+               : "memory");
+#endif
+}
+
+// cp.async.cg 16 bytes, both addresses multiples of 16; zeros where !valid.
+__device__ __forceinline__ void cp_async_16(void* shared, const void* global, bool valid) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  *static_cast<float4*>(shared) =
+      valid ? *static_cast<const float4*>(global) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#else
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global),
+               "r"(valid ? 16 : 0)
+               : "memory");
+#endif
+}
+
+// cp.async.commit_group: the copies since the last one become a group.
+__device__ __forceinline__ void cp_async_commit() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// cp.async.wait_group: until at most kPending of this thread's groups are in flight.
+template <int kPending>
+__device__ __forceinline__ void cp_async_wait() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
+}
+
+}  // namespace mygemm::ptx

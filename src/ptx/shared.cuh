@@ -1,0 +1,15 @@
+// Dynamic shared memory as a typed struct. Any SM. Device only.
+#pragma once
+
+namespace mygemm {
+
+// The block's dynamic shared memory as a T; the launch must have asked for sizeof(T) bytes or
+// more. No static shared memory is used anywhere, so sizeof(T) is all a kernel takes.
+template <class T>
+__device__ __forceinline__ T& shared_storage() {
+  extern __shared__ __align__(128) unsigned char bytes[];
+  static_assert(alignof(T) <= 128);
+  return *reinterpret_cast<T*>(bytes);
+}
+
+}  // namespace mygemm

@@ -1,0 +1,214 @@
+// The rules of the ABI, one family a function, in the order that mygemm.h states: sizes and
+// leading dimensions; nothing to do; pointers, byte counts, overlap.
+#include "validate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "overlap.h"
+
+namespace mygemm {
+namespace {
+
+template <class... Arguments>
+bool refuse(const char* format, Arguments... arguments) {
+  fail(MYGEMM_STATUS_INVALID_VALUE, format, arguments...);
+  return false;
+}
+
+long long number(int64_t value) { return static_cast<long long>(value); }
+
+bool not_negative(const char* argument, int64_t value) {
+  return value >= 0 || refuse("%s = %lld is negative", argument, number(value));
+}
+
+// `rule` is the sentence's right-hand side, e.g. "max(1, m)"; `why` an addition in parentheses.
+bool ld_ok(const char* argument, int64_t ld, int64_t extent, const char* rule, const char* why) {
+  const int64_t smallest = std::max<int64_t>(1, extent);
+  return ld >= smallest || refuse("%s = %lld is smaller than %s = %lld%s", argument, number(ld),
+                                  rule, number(smallest), why);
+}
+
+bool pointer_ok(const char* argument, const void* pointer, int64_t alignment) {
+  if (!pointer) return refuse("%s is NULL", argument);
+  return reinterpret_cast<uintptr_t>(pointer) % static_cast<uintptr_t>(alignment) == 0 ||
+         refuse("%s = %p is not a multiple of %lld bytes", argument, pointer, number(alignment));
+}
+
+// A batch of strided matrices in bytes, or a refusal where its extent does not fit 63 bits or
+// runs past the end of the address space.
+bool make_footprint(const char* argument, const void* data, int64_t runs, int64_t run_length,
+                    int64_t ld, int64_t batch, int64_t batch_stride, int64_t element_size,
+                    BatchedFootprint* footprint) {
+  const Wide one = (Wide{runs} - 1) * ld + run_length;
+  const Wide shift = batch > 1 ? (Wide{batch} - 1) * batch_stride : 0;
+  const Wide base = static_cast<Wide>(reinterpret_cast<uintptr_t>(data));
+  const Wide lowest = base + std::min<Wide>(shift, 0) * element_size;
+  const Wide end = base + (std::max<Wide>(shift, 0) + one) * element_size;
+  constexpr Wide kLimit = static_cast<Wide>(INT64_MAX);
+  if (lowest < 0 || end > kLimit || end - lowest > kLimit ||
+      Wide{ld} * element_size > kLimit || (batch > 1 && Wide{std::llabs(batch_stride)} *
+                                                                element_size > kLimit)) {
+    return refuse("%s spans %.3g bytes, which does not fit the address space (ld = %lld, "
+                  "stride = %lld, batch_count = %lld)",
+                  argument, static_cast<double>(end - lowest), number(ld), number(batch_stride),
+                  number(batch));
+  }
+  *footprint = {{reinterpret_cast<uintptr_t>(data), runs, run_length * element_size,
+                 ld * element_size},
+                batch, batch > 1 ? batch_stride * element_size : 0};
+  return true;
+}
+
+// The matrices of an output batch must not overlap one another.
+bool distinct_outputs(const char* argument, const BatchedFootprint& out, int64_t stride) {
+  return out.batch == 1 || !overlap(out, out, /*same_index_may=*/true) ||
+         refuse("stride of %s = %lld makes matrices of the batch overlap", argument,
+                number(stride));
+}
+
+bool shapes_ok(const GemmProblem& p) {
+  const bool ta = p.transa, tb = p.transb;
+  return not_negative("m", p.m) && not_negative("n", p.n) && not_negative("k", p.k) &&
+         not_negative("batch_count", p.batch_count) &&
+         ld_ok("lda", p.a.ld, p.a_rows(), ta ? "max(1, k)" : "max(1, m)",
+               ta ? " (transa = T)" : " (transa = N)") &&
+         ld_ok("ldb", p.b.ld, p.b_rows(), tb ? "max(1, n)" : "max(1, k)",
+               tb ? " (transb = T)" : " (transb = N)") &&
+         ld_ok("ldc", p.c.ld, p.m, "max(1, m)", "");
+}
+
+bool pointers_ok(const GemmProblem& p) {
+  constexpr int64_t kFloat = sizeof(float);
+  const bool reads_inputs = !p.scales_only();
+  if (!pointer_ok("alpha", p.alpha.address, kFloat) ||
+      !pointer_ok("beta", p.beta.address, kFloat)) {
+    return false;
+  }
+  if (p.c.pointers) {           // arrays of pointers: what they hold is the caller's business
+    constexpr int64_t kPointer = sizeof(void*);
+    return (!reads_inputs || (pointer_ok("A", p.a.pointers, kPointer) &&
+                              pointer_ok("B", p.b.pointers, kPointer))) &&
+           pointer_ok("C", p.c.pointers, kPointer);
+  }
+  BatchedFootprint a{}, b{}, c{};
+  if (reads_inputs && !(pointer_ok("A", p.a.data, kFloat) && pointer_ok("B", p.b.data, kFloat))) {
+    return false;
+  }
+  if (!pointer_ok("C", p.c.data, kFloat) ||
+      !make_footprint("C", p.c.data, p.n, p.m, p.c.ld, p.batch_count, p.c.stride, kFloat, &c) ||
+      !distinct_outputs("C", c, p.c.stride)) {
+    return false;
+  }
+  if (!reads_inputs) return true;
+  return make_footprint("A", p.a.data, p.a_cols(), p.a_rows(), p.a.ld, p.batch_count, p.a.stride,
+                        kFloat, &a) &&
+         make_footprint("B", p.b.data, p.b_cols(), p.b_rows(), p.b.ld, p.batch_count, p.b.stride,
+                        kFloat, &b) &&
+         (!overlap(c, a) || refuse("C overlaps A")) && (!overlap(c, b) || refuse("C overlaps B"));
+}
+
+bool shapes_ok(const SoftmaxProblem& p) {
+  return not_negative("rows", p.rows) && not_negative("cols", p.cols) &&
+         (std::isfinite(p.scale) || refuse("scale = %g is not finite", p.scale)) &&
+         ld_ok(p.backward ? "ldy" : "ldx", p.in.ld, p.cols, "max(1, cols)", "") &&
+         (!p.backward || ld_ok("lddy", p.dy.ld, p.cols, "max(1, cols)", "")) &&
+         ld_ok(p.backward ? "lddx" : "ldy", p.out.ld, p.cols, "max(1, cols)", "");
+}
+
+// `in` against the output: the same place exactly, or no shared byte.
+bool in_place_or_distinct(const char* in_name, const TypedMatrix& in, const BatchedFootprint& x,
+                          const char* out_name, const TypedMatrix& out,
+                          const BatchedFootprint& y) {
+  const bool in_place = in.data == out.data && in.ld == out.ld &&
+                        element_bytes(in.type) == element_bytes(out.type);
+  return in_place || !overlap(x, y) ||
+         refuse("%s overlaps %s (in place needs the same pointer, the same ld and types of one "
+                "width)", out_name, in_name);
+}
+
+bool pointers_ok(const SoftmaxProblem& p) {
+  const char* in_name = p.backward ? "y" : "x";
+  const char* out_name = p.backward ? "dx" : "y";
+  BatchedFootprint in{}, dy{}, out{};
+  const auto describe = [&](const char* name, const TypedMatrix& m, BatchedFootprint* footprint) {
+    const int64_t size = element_bytes(m.type);
+    return make_footprint(name, m.data, p.rows, p.cols, m.ld, 1, 0, size, footprint);
+  };
+  return pointer_ok(in_name, p.in.data, element_bytes(p.in.type)) &&
+         (!p.backward || pointer_ok("dy", p.dy.data, element_bytes(p.dy.type))) &&
+         pointer_ok(out_name, p.out.data, element_bytes(p.out.type)) &&
+         describe(in_name, p.in, &in) && (!p.backward || describe("dy", p.dy, &dy)) &&
+         describe(out_name, p.out, &out) &&
+         in_place_or_distinct(in_name, p.in, in, out_name, p.out, out) &&
+         (!p.backward || in_place_or_distinct("dy", p.dy, dy, out_name, p.out, out));
+}
+
+bool shapes_ok(const TransposeProblem& p) {
+  const int64_t e = p.element_size;
+  return (e == 1 || e == 2 || e == 4 || e == 8 || e == 16 ||
+          refuse("element_size = %lld is none of 1, 2, 4, 8, 16", number(e))) &&
+         not_negative("rows", p.rows) && not_negative("cols", p.cols) &&
+         not_negative("batch_count", p.batch_count) &&
+         ld_ok("ldin", p.ldin, p.cols, "max(1, cols)", "") &&
+         ld_ok("ldout", p.ldout, p.rows, "max(1, rows)", "");
+}
+
+bool pointers_ok(const TransposeProblem& p) {
+  const int64_t alignment = std::min<int64_t>(p.element_size, 8);
+  BatchedFootprint in{}, out{};
+  if (!pointer_ok("in", p.in, alignment) || !pointer_ok("out", p.out, alignment) ||
+      !make_footprint("in", p.in, p.rows, p.cols, p.ldin, p.batch_count, p.stride_in,
+                      p.element_size, &in) ||
+      !make_footprint("out", p.out, p.cols, p.rows, p.ldout, p.batch_count, p.stride_out,
+                      p.element_size, &out) ||
+      !distinct_outputs("out", out, p.stride_out)) {
+    return false;
+  }
+  const bool in_place = p.in_place() && (p.batch_count == 1 || p.stride_in == p.stride_out);
+  return !overlap(in, out, /*same_index_may=*/in_place) ||
+         refuse(p.in_place() ? "out overlaps in (in place, batches need stride_in = stride_out and "
+                               "room for both layouts)"
+                             : "out overlaps in (only out = in is allowed)");
+}
+
+template <class Problem>
+Verdict verdict(const Problem& problem, Check check, bool nothing_to_do) {
+  if (!shapes_ok(problem)) return Verdict::kInvalid;
+  if (check == Check::kShapesOnly) return Verdict::kOk;
+  if (nothing_to_do) return Verdict::kDone;
+  return pointers_ok(problem) ? Verdict::kOk : Verdict::kInvalid;
+}
+
+}  // namespace
+
+Verdict validate(const GemmProblem& p, Check check) {
+  const bool keeps_c = p.scales_only() && p.beta.is(1.0f);
+  return verdict(p, check, p.m == 0 || p.n == 0 || p.batch_count == 0 || keeps_c);
+}
+
+Verdict validate(const SoftmaxProblem& p, Check check) {
+  return verdict(p, check, p.rows == 0 || p.cols == 0);
+}
+
+Verdict validate(const TransposeProblem& p, Check check) {
+  return verdict(p, check, p.rows == 0 || p.cols == 0 || p.batch_count == 0);
+}
+
+bool valid_operation(const char* argument, int value) {
+  return (value >= MYGEMM_OP_N && value <= MYGEMM_OP_C) ||
+         refuse("%s = %d is not a mygemmOperation_t", argument, value);
+}
+
+bool valid_data_type(const char* argument, int value) {
+  return value == MYGEMM_R_32F || value == MYGEMM_R_16F || value == MYGEMM_R_16BF ||
+         refuse("%s = %d is not a mygemmDataType_t", argument, value);
+}
+
+bool valid_softmax_mode(int value) {
+  return value == MYGEMM_SOFTMAX || value == MYGEMM_LOG_SOFTMAX ||
+         refuse("mode = %d is not a mygemmSoftmaxMode_t", value);
+}
+
+}  // namespace mygemm

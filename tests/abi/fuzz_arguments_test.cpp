@@ -1,0 +1,194 @@
+// ABI tests: every compute call with random arguments, legal and not, held to rules.h: its status,
+// the argument that its sentence names, and that a refused call writes nothing and a legal one
+// only where it may. On the host backend, whose pointers are ordinary ones.
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fuzz_calls.h"
+#include "rules.h"
+#include "support/handle.h"
+#include "support/memory.h"
+
+namespace mygemm_tests {
+namespace {
+
+constexpr size_t kArenaBytes = 8192;
+constexpr int kCases = 45000;  // of each of the six kinds of call below
+constexpr int kFailuresShown = 3;
+
+bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+bool names(const std::string& sentence, const std::string& argument) {
+  for (size_t at = sentence.find(argument); at != std::string::npos;
+       at = sentence.find(argument, at + 1)) {
+    const size_t end = at + argument.size();
+    const bool starts = at == 0 || !is_word_character(sentence[at - 1]);
+    if (starts && (end == sentence.size() || !is_word_character(sentence[end]))) return true;
+  }
+  return false;
+}
+
+bool names_any(const std::string& sentence, const std::vector<std::string>& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& argument) {
+    return names(sentence, argument);
+  });
+}
+
+class FuzzArguments : public ::testing::Test {
+ protected:
+  FuzzArguments() : memory_(kArenaBytes), before_(kArenaBytes) {
+    Random random(11);
+    for (size_t i = 0; i < kArenaBytes; i += sizeof(float)) {
+      const float value = static_cast<float>(random.real(-1, 1));
+      std::memcpy(&before_[i], &value, sizeof value);
+    }
+  }
+
+  unsigned char* begin() const { return memory_.as<unsigned char>(); }
+  Arena arena() const { return {begin(), static_cast<int64_t>(kArenaBytes)}; }
+
+  // Makes the call and compares what happens with the verdict; false on a difference.
+  template <class Call, class F>
+  bool check(const Call& call, F perform) {
+    const Verdict expected = rules(call, arena());
+    if (expected.outside_arena) return true;
+    std::memcpy(begin(), before_.data(), kArenaBytes);
+    const mygemmStatus_t status = perform(call);
+    const std::string sentence = mygemm_last_error();
+    if (expected.open) return true;
+    ++(status == MYGEMM_STATUS_SUCCESS ? legal_ : refused_);
+    if (status == MYGEMM_STATUS_SUCCESS && expected.interleaved) ++interleaved_;
+
+    EXPECT_EQ(status, expected.status) << text(call) << "\n  last error: " << sentence;
+    if (status != expected.status) return false;
+    if (status != MYGEMM_STATUS_SUCCESS && !names_any(sentence, expected.culprits)) {
+      ADD_FAILURE() << "\"" << sentence << "\" does not name " << expected.culprits.front() << ": "
+                    << text(call);
+      return false;
+    }
+    const bool may_write = status == MYGEMM_STATUS_SUCCESS && !expected.nothing_to_do;
+    for (size_t byte = 0; byte < kArenaBytes; ++byte) {
+      if (begin()[byte] == before_[byte] || (may_write && expected.writes[byte])) continue;
+      ADD_FAILURE() << "byte " << byte << " of the arena at " << static_cast<void*>(begin())
+                    << " was written: " << text(call);
+      return false;
+    }
+    return true;
+  }
+
+  template <class Generate, class Perform>
+  void run(Generate generate, Perform perform) {
+    int failures = 0;
+    for (int i = 0; i < kCases && failures < kFailuresShown; ++i) {
+      if (!check(generate(), perform)) ++failures;
+    }
+    if (failures > 0) return;
+    // The generator reaches both sides of the rules, and the case that is legal and looks not so.
+    EXPECT_GT(legal_, kCases / 5);
+    EXPECT_GT(refused_, kCases / 5);
+    EXPECT_GT(interleaved_, kCases / 1000);
+  }
+
+  Handle handle_;
+
+ private:
+  DeviceBuffer memory_;
+  std::vector<unsigned char> before_;
+  int legal_ = 0;
+  int refused_ = 0;
+  int interleaved_ = 0;
+};
+
+mygemmOperation_t operation(int value) { return static_cast<mygemmOperation_t>(value); }
+mygemmDataType_t data_type(int value) { return static_cast<mygemmDataType_t>(value); }
+
+TEST_F(FuzzArguments, Sgemm) {
+  CallGenerator generator(arena(), 1);
+  run([&] { return generator.gemm(false); },
+      [&](const GemmCall& c) {
+        return mygemm_sgemm(handle_, operation(c.transa), operation(c.transb), c.m, c.n, c.k,
+                            c.alpha, c.a, c.lda, c.b, c.ldb, c.beta, c.c, c.ldc);
+      });
+}
+
+TEST_F(FuzzArguments, SgemmStridedBatched) {
+  CallGenerator generator(arena(), 2);
+  run([&] { return generator.gemm(true); },
+      [&](const GemmCall& c) {
+        return mygemm_sgemm_strided_batched(handle_, operation(c.transa), operation(c.transb), c.m,
+                                            c.n, c.k, c.alpha, c.a, c.lda, c.stride_a, c.b, c.ldb,
+                                            c.stride_b, c.beta, c.c, c.ldc, c.stride_c, c.batch);
+      });
+}
+
+TEST_F(FuzzArguments, Softmax) {
+  CallGenerator generator(arena(), 3);
+  run([&] { return generator.softmax(false); },
+      [&](const SoftmaxCall& c) {
+        return mygemm_softmax(handle_, static_cast<mygemmSoftmaxMode_t>(c.mode), c.rows, c.cols,
+                              c.scale, c.in, data_type(c.in_type), c.in_ld, c.out,
+                              data_type(c.out_type), c.out_ld);
+      });
+}
+
+TEST_F(FuzzArguments, SoftmaxBackward) {
+  CallGenerator generator(arena(), 4);
+  run([&] { return generator.softmax(true); },
+      [&](const SoftmaxCall& c) {
+        return mygemm_softmax_backward(handle_, static_cast<mygemmSoftmaxMode_t>(c.mode), c.rows,
+                                       c.cols, c.scale, c.in, data_type(c.in_type), c.in_ld, c.dy,
+                                       data_type(c.dy_type), c.dy_ld, c.out, data_type(c.out_type),
+                                       c.out_ld);
+      });
+}
+
+TEST_F(FuzzArguments, Transpose) {
+  CallGenerator generator(arena(), 5);
+  run([&] { return generator.transpose(false); },
+      [&](const TransposeCall& c) {
+        return mygemm_transpose(handle_, c.element_size, c.rows, c.cols, c.in, c.ldin, c.out,
+                                c.ldout);
+      });
+}
+
+TEST_F(FuzzArguments, TransposeStridedBatched) {
+  CallGenerator generator(arena(), 6);
+  run([&] { return generator.transpose(true); },
+      [&](const TransposeCall& c) {
+        return mygemm_transpose_strided_batched(handle_, c.element_size, c.rows, c.cols, c.in,
+                                                c.ldin, c.stride_in, c.out, c.ldout, c.stride_out,
+                                                c.batch);
+      });
+}
+
+// The pointer-array form by hand: what can be wrong with arrays and what they hold.
+TEST_F(FuzzArguments, SgemmBatched) {
+  const float one = 1;
+  float* matrices = reinterpret_cast<float*>(begin());
+  const float* inputs[2] = {matrices, matrices + 16};
+  float* outputs[2] = {matrices + 32, matrices + 48};
+  const auto call = [&](const float* const* a, const float* const* b, float* const* c, int64_t k,
+                        int64_t batch) {
+    return mygemm_sgemm_batched(handle_, MYGEMM_OP_N, MYGEMM_OP_N, 2, 2, k, &one, a, 2, b, 2, &one,
+                                c, 2, batch);
+  };
+  EXPECT_EQ(call(inputs, inputs, outputs, 2, 2), MYGEMM_STATUS_SUCCESS);
+  EXPECT_EQ(call(nullptr, nullptr, outputs, 0, 2), MYGEMM_STATUS_SUCCESS);
+  EXPECT_EQ(call(nullptr, nullptr, nullptr, 2, 0), MYGEMM_STATUS_SUCCESS);
+  EXPECT_EQ(call(inputs, inputs, outputs, 2, -1), MYGEMM_STATUS_INVALID_VALUE);
+  EXPECT_TRUE(names(mygemm_last_error(), "batch_count"));
+  EXPECT_EQ(call(nullptr, inputs, outputs, 2, 2), MYGEMM_STATUS_INVALID_VALUE);
+  EXPECT_TRUE(names(mygemm_last_error(), "A"));
+  EXPECT_EQ(call(inputs, nullptr, outputs, 2, 2), MYGEMM_STATUS_INVALID_VALUE);
+  EXPECT_TRUE(names(mygemm_last_error(), "B"));
+  EXPECT_EQ(call(inputs, inputs, nullptr, 2, 2), MYGEMM_STATUS_INVALID_VALUE);
+  EXPECT_TRUE(names(mygemm_last_error(), "C"));
+}
+
+}  // namespace
+}  // namespace mygemm_tests

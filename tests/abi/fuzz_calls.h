@@ -1,0 +1,48 @@
+// ABI tests: random argument lists for the compute calls. About half are legal; the others break a
+// rule or two, or lie at its edge.
+#pragma once
+
+#include <string>
+
+#include "rules.h"
+#include "support/random.h"
+
+namespace mygemm_tests {
+
+class CallGenerator {
+ public:
+  CallGenerator(const Arena& arena, uint64_t seed) : arena_(arena), random_(seed) {}
+
+  GemmCall gemm(bool batched);
+  SoftmaxCall softmax(bool backward);
+  TransposeCall transpose(bool batched);
+
+ private:
+  // How the operands of one call lie: each in a part of the arena of its own, as sub-matrices of
+  // one larger array (their address ranges interleave), or anywhere.
+  enum class Placement { kApart, kInterleaved, kAnywhere };
+
+  bool chance(int percent) { return random_.integer(1, 100) <= percent; }
+  int64_t extent() { return chance(4) ? 0 : random_.integer(1, 6); }
+  int64_t ld(int64_t smallest);
+  int64_t stride(int64_t span, bool zero_allowed);
+  // An address for operand number `part`, whose lowest element is `below` elements before it and
+  // whose end is `above` elements after it.
+  const unsigned char* place(int part, int64_t below, int64_t above, int64_t element_bytes);
+  void new_placement();
+  void break_integer(int64_t* value);
+  void break_enum(int* value);
+  template <class T>
+  void break_pointer(T** pointer);
+
+  Arena arena_;
+  Random random_;
+  Placement placement_ = Placement::kApart;
+  int64_t common_start_ = 0;
+};
+
+std::string text(const GemmCall& call);
+std::string text(const SoftmaxCall& call);
+std::string text(const TransposeCall& call);
+
+}  // namespace mygemm_tests

@@ -1,0 +1,83 @@
+// ABI tests: the rules of mygemm.h for arguments, stated a second time from the header's text and
+// in the plainest way: overlap by visiting every byte. Independent of src/.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mygemm/mygemm.h"
+
+namespace mygemm_tests {
+
+// All addresses that can be legal lie in one arena.
+struct Arena {
+  const unsigned char* begin;
+  int64_t bytes;
+};
+
+// A batch of strided matrices as an argument list gives it: `runs` runs of `run` elements.
+struct Operand {
+  const char* name;
+  const void* data;
+  int64_t runs, run, ld;
+  int64_t batch, stride;
+  int64_t element_bytes;
+};
+
+// What a call must do. `culprits`: the arguments that its sentence may name.
+struct Verdict {
+  mygemmStatus_t status = MYGEMM_STATUS_SUCCESS;
+  std::vector<std::string> culprits;
+  bool nothing_to_do = false;
+  bool open = false;            // the header leaves it to the library
+  bool outside_arena = false;   // legal as far as arguments go, but no such memory is there
+  bool interleaved = false;     // an input's addresses lie among the output's, sharing none
+  std::vector<bool> writes;     // by byte of the arena, of a legal call
+};
+
+struct GemmCall {
+  int transa, transb;
+  int64_t m, n, k;
+  const float* alpha;
+  const float* a;
+  int64_t lda, stride_a;
+  const float* b;
+  int64_t ldb, stride_b;
+  const float* beta;
+  float* c;
+  int64_t ldc, stride_c;
+  int64_t batch;
+};
+
+struct SoftmaxCall {
+  bool backward;
+  int mode;
+  int64_t rows, cols;
+  float scale;
+  const void* in;  // x; backward: y
+  int in_type;
+  int64_t in_ld;
+  const void* dy;
+  int dy_type;
+  int64_t dy_ld;
+  void* out;       // y; backward: dx
+  int out_type;
+  int64_t out_ld;
+};
+
+struct TransposeCall {
+  size_t element_size;
+  int64_t rows, cols;
+  const void* in;
+  int64_t ldin, stride_in;
+  void* out;
+  int64_t ldout, stride_out;
+  int64_t batch;
+};
+
+Verdict rules(const GemmCall& call, const Arena& arena);
+Verdict rules(const SoftmaxCall& call, const Arena& arena);
+Verdict rules(const TransposeCall& call, const Arena& arena);
+
+}  // namespace mygemm_tests

@@ -1,0 +1,24 @@
+// Emulator of the CUDA runtime: the pretend device, one of a few real ones chosen by the
+// environment variable MYGEMM_EMULATED_CC (its compute capability, e.g. 75; default 90).
+#pragma once
+
+namespace emulator {
+
+struct Device {
+  int cc;  // 10 * major + minor
+  const char* name;
+  int num_sms;
+  int clock_khz, memory_clock_khz, memory_bus_bits;
+  int l2_bytes;
+  int threads_per_sm, blocks_per_sm;
+  int shared_per_block, shared_per_sm;  // the first with opt-in
+};
+
+inline constexpr int kThreadsPerBlock = 1024;
+inline constexpr int kSharedPerBlockDefault = 48 << 10;
+inline constexpr int kSharedReservedPerBlock = 1 << 10;
+
+// The device of this process. Ends the process where MYGEMM_EMULATED_CC is none that is known.
+const Device& device();
+
+}  // namespace emulator

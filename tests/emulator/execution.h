@@ -1,0 +1,59 @@
+// Emulator of the CUDA runtime: how a grid runs. Blocks run one after another; within a block every
+// CUDA thread is a fiber that runs until it waits for others. Which fiber runs next is shuffled, so
+// that code which depends on the order fails. This is the interface between device_functions.h and
+// the scheduler in execution.cpp.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "vector_types.h"
+
+namespace emulator {
+
+inline constexpr unsigned kWarpSize = 32;
+
+// Where device code called a function that waits; found by the default argument of that function.
+struct Site {
+  const char* file;
+  int line;
+  static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
+struct Grid {
+  dim3 blocks, threads;
+  size_t shared_bytes;
+  std::function<void()> kernel;  // with its arguments bound; called once by each thread
+};
+
+// Runs a grid to its end. False where threads wait for one another for ever; what each waits at
+// has then been printed to stderr. Not thread-safe: the runtime holds its lock.
+bool run(const Grid& grid);
+
+// ---- called by device code ----
+
+// Waits for every thread of the block.
+void wait_for_block(Site site);
+
+// Waits for the lanes of `mask`, which must call it with the same name and mask, and returns what
+// each of them passed. Lanes outside the mask are all ones.
+using LaneValues = std::array<uint64_t, kWarpSize>;
+const LaneValues& exchange(const char* name, unsigned mask, uint64_t value, Site site);
+
+unsigned lane();
+
+// The shared memory of the running block: exactly the bytes that the launch asked for.
+void* shared_memory();
+
+// Asynchronous copies. Each happens at a moment of the emulator's choice between its start and the
+// wait for its group: at once or as late as can be, by chance, so that both a missing wait and a
+// buffer filled too early show. A nullptr for `from` fills with zeros.
+void start_copy(void* to, const void* from, size_t bytes);
+void commit_copies();
+void wait_for_copies(int pending_groups);
+
+}  // namespace emulator

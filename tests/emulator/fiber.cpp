@@ -1,0 +1,105 @@
+// Emulator of the CUDA runtime: the switch between stacks. See fiber.h.
+#include "fiber.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include "sanitizer.h"
+
+namespace emulator {
+namespace {
+
+constexpr size_t kGuardBytes = 64 << 10;  // a multiple of any page size
+constexpr size_t kStackBytes = 64 << 10;
+
+Fiber* running = nullptr;
+
+}  // namespace
+
+#if defined(__x86_64__)
+// void emulator_switch_stack(void** save, void* load): saves the registers that a called function
+// must preserve on the old stack, and takes them from the new one.
+asm(R"(
+  .text
+  .p2align 4
+  .hidden emulator_switch_stack
+  .globl emulator_switch_stack
+  .type emulator_switch_stack, @function
+emulator_switch_stack:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+  .size emulator_switch_stack, . - emulator_switch_stack
+)");
+extern "C" void emulator_switch_stack(void** save, void* load);
+
+void Fiber::switch_context(Context* from, Context* to) { emulator_switch_stack(from, *to); }
+#else
+void Fiber::switch_context(Context* from, Context* to) { swapcontext(from, to); }
+#endif
+
+Fiber::Fiber(void (*body)()) : body_(body) {
+  void* mapping = mmap(nullptr, kGuardBytes + kStackBytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (mapping == MAP_FAILED) throw std::bad_alloc();
+  mapping_ = static_cast<std::byte*>(mapping);
+  mprotect(mapping_, kGuardBytes, PROT_NONE);
+#if defined(__x86_64__)
+  // What the switch pops: six registers and the address to return to. Above it a null return
+  // address ends stack traces and aligns the stack as after a call.
+  auto* top = reinterpret_cast<uintptr_t*>(mapping_ + kGuardBytes + kStackBytes);
+  top[-2] = reinterpret_cast<uintptr_t>(&Fiber::start);
+  context_ = top - 8;
+#else
+  getcontext(&context_);
+  context_.uc_stack.ss_sp = mapping_ + kGuardBytes;
+  context_.uc_stack.ss_size = kStackBytes;
+  context_.uc_link = nullptr;
+  makecontext(&context_, &Fiber::start, 0);
+#endif
+}
+
+Fiber::~Fiber() {
+  // A fiber that is dropped while suspended leaves the red zones of its frames behind.
+  unpoison(mapping_, kGuardBytes + kStackBytes);
+  munmap(mapping_, kGuardBytes + kStackBytes);
+}
+
+void Fiber::start() {
+  finish_switch(nullptr, &running->host_stack_, &running->host_stack_bytes_);
+  running->body_();
+  std::abort();
+}
+
+void Fiber::resume() {
+  running = this;
+  void* host_fake_stack = nullptr;
+  start_switch(&host_fake_stack, mapping_ + kGuardBytes, kStackBytes);
+  switch_context(&host_context_, &context_);
+  finish_switch(host_fake_stack, nullptr, nullptr);
+  running = nullptr;
+}
+
+void Fiber::suspend() {
+  Fiber* self = running;
+  start_switch(&self->fake_stack_, self->host_stack_, self->host_stack_bytes_);
+  switch_context(&self->context_, &self->host_context_);
+  finish_switch(self->fake_stack_, &self->host_stack_, &self->host_stack_bytes_);
+}
+
+}  // namespace emulator

@@ -1,0 +1,34 @@
+// Emulator of the CUDA runtime: device memory. An allocation starts at a multiple of 256 bytes, as
+// CUDA promises, and lies against the end of its pages; pages that cannot be touched follow and
+// precede it. The address sanitizer knows its exact end. Outside kernels and copies, device memory
+// cannot be touched at all: host code that follows a device pointer crashes, as on a machine with
+// a GPU.
+#pragma once
+
+#include <cstddef>
+
+namespace emulator {
+
+inline constexpr size_t kDeviceMemoryBytes = size_t{4} << 30;
+
+// Memory filled with 0xFF (NaN in every floating-point type), or nullptr where none is left.
+void* allocate(size_t bytes);
+// False where `data` is not the start of an allocation.
+bool deallocate(void* data);
+size_t allocated_bytes();
+
+enum class Place { kHost, kDevice, kOutOfBounds };
+// kOutOfBounds: begins in an allocation and ends beyond it.
+Place place_of(const void* data, size_t bytes);
+
+// Device memory can be touched during the life of such an object. Not thread-safe: the runtime
+// holds its lock.
+class DeviceAccess {
+ public:
+  DeviceAccess();
+  ~DeviceAccess();
+  DeviceAccess(const DeviceAccess&) = delete;
+  DeviceAccess& operator=(const DeviceAccess&) = delete;
+};
+
+}  // namespace emulator

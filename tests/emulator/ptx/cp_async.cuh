@@ -1,0 +1,39 @@
+// Emulator of the CUDA runtime: stands in for src/ptx/cp_async.cuh (sm_80).
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "execution.h"
+
+namespace mygemm::ptx {
+
+template <int kBytes>
+void cp_async(void* shared, const void* global, bool valid) {
+  // A GPU stops with "misaligned address".
+  if (reinterpret_cast<uintptr_t>(shared) % kBytes != 0 ||
+      (valid && reinterpret_cast<uintptr_t>(global) % kBytes != 0)) {
+    std::fprintf(stderr, "emulator: misaligned cp.async of %d bytes, %p to %p\n", kBytes, global,
+                 shared);
+    std::abort();
+  }
+  emulator::start_copy(shared, valid ? global : nullptr, kBytes);
+}
+
+inline void cp_async_4(void* shared, const void* global, bool valid) {
+  cp_async<4>(shared, global, valid);
+}
+
+inline void cp_async_16(void* shared, const void* global, bool valid) {
+  cp_async<16>(shared, global, valid);
+}
+
+inline void cp_async_commit() { emulator::commit_copies(); }
+
+template <int kPending>
+void cp_async_wait() {
+  emulator::wait_for_copies(kPending);
+}
+
+}  // namespace mygemm::ptx

@@ -1,0 +1,376 @@
+// Emulator of the CUDA runtime: the host functions. See cuda_runtime_api.h. One lock serialises
+// everything: grids of different host threads run one after another.
+#include "cuda_runtime.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "device.h"
+#include "execution.h"
+#include "memory.h"
+
+// Only their addresses matter, and when an event was recorded.
+struct CUstream_st {};
+struct CUevent_st {
+  std::chrono::steady_clock::time_point time;
+};
+
+namespace {
+
+using emulator::device;
+using emulator::Place;
+
+constexpr int kVersion = 13000;
+
+std::mutex lock;
+std::atomic<cudaError_t> sticky_error = cudaSuccess;  // until cudaDeviceReset()
+thread_local cudaError_t last_error = cudaSuccess;
+std::map<const void*, int> shared_limits;  // of kernels that asked for more than 48 KiB
+
+cudaError_t done(cudaError_t error) {
+  if (sticky_error != cudaSuccess) error = sticky_error;
+  if (error != cudaSuccess) last_error = error;
+  return error;
+}
+
+bool copy_is_legal(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  const Place to_place = emulator::place_of(to, bytes);
+  const Place from_place = emulator::place_of(from, bytes);
+  if (to_place == Place::kOutOfBounds || from_place == Place::kOutOfBounds) return false;
+  if (kind == cudaMemcpyDefault) return true;
+  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  return to_device == (to_place == Place::kDevice) && from_device == (from_place == Place::kDevice);
+}
+
+cudaError_t copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  if (bytes == 0) return cudaSuccess;
+  if (!copy_is_legal(to, from, bytes, kind)) return cudaErrorInvalidValue;
+  const emulator::DeviceAccess access;
+  std::memmove(to, from, bytes);
+  return cudaSuccess;
+}
+
+int shared_limit(const void* kernel) {
+  const auto found = shared_limits.find(kernel);
+  const int opted_in = found == shared_limits.end() ? 0 : found->second;
+  return std::max(opted_in, emulator::kSharedPerBlockDefault);
+}
+
+cudaError_t check_launch(const cudaLaunchConfig_t& config, const void* kernel) {
+  const dim3& grid = config.gridDim;
+  const dim3& block = config.blockDim;
+  const auto threads = static_cast<unsigned long long>(block.x) * block.y * block.z;
+  if (threads == 0 || threads > emulator::kThreadsPerBlock || block.z > 64) {
+    return cudaErrorInvalidConfiguration;
+  }
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7FFFFFFF || grid.y > 0xFFFF ||
+      grid.z > 0xFFFF) {
+    return cudaErrorInvalidConfiguration;
+  }
+  if (config.dynamicSmemBytes > static_cast<size_t>(shared_limit(kernel))) {
+    return cudaErrorInvalidValue;
+  }
+  return config.numAttrs == 0 ? cudaSuccess : cudaErrorNotSupported;
+}
+
+}  // namespace
+
+namespace emulator {
+
+cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
+                   const std::function<void()>& bound_kernel) {
+  const std::lock_guard guard(lock);
+  if (sticky_error != cudaSuccess) return done(sticky_error);
+  const cudaError_t error = check_launch(config, kernel);
+  if (error != cudaSuccess) return done(error);
+  const DeviceAccess access;
+  if (!run({config.gridDim, config.blockDim, config.dynamicSmemBytes, bound_kernel})) {
+    sticky_error = cudaErrorLaunchFailure;
+  }
+  return done(cudaSuccess);
+}
+
+}  // namespace emulator
+
+// ---- kernels ----
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  const std::lock_guard guard(lock);
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return done(cudaSuccess);
+  if (value < 0 || value > device().shared_per_block) return done(cudaErrorInvalidValue);
+  shared_limits[kernel] = value;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
+  const std::lock_guard guard(lock);
+  *attributes = {};
+  attributes->maxThreadsPerBlock = emulator::kThreadsPerBlock;
+  attributes->maxDynamicSharedSizeBytes = shared_limit(kernel);
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads,
+                                                          size_t shared_bytes) {
+  if (threads <= 0 || threads > emulator::kThreadsPerBlock) return done(cudaErrorInvalidValue);
+  const int shared = static_cast<int>(shared_bytes) + emulator::kSharedReservedPerBlock;
+  *blocks = std::min({device().blocks_per_sm, device().threads_per_sm / threads,
+                      device().shared_per_sm / shared});
+  return done(cudaSuccess);
+}
+
+// ---- device ----
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaGetDevice(int* ordinal) {
+  *ordinal = 0;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaSetDevice(int ordinal) {
+  return done(ordinal == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int ordinal) {
+  if (ordinal != 0) return done(cudaErrorInvalidDevice);
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock: *value = emulator::kThreadsPerBlock; break;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = emulator::kSharedPerBlockDefault; break;
+    case cudaDevAttrWarpSize: *value = emulator::kWarpSize; break;
+    case cudaDevAttrClockRate: *value = device().clock_khz; break;
+    case cudaDevAttrMultiProcessorCount: *value = device().num_sms; break;
+    case cudaDevAttrMemoryClockRate: *value = device().memory_clock_khz; break;
+    case cudaDevAttrGlobalMemoryBusWidth: *value = device().memory_bus_bits; break;
+    case cudaDevAttrL2CacheSize: *value = device().l2_bytes; break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = device().threads_per_sm; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = device().cc / 10; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = device().cc % 10; break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = device().shared_per_sm; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = device().shared_per_block; break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = device().blocks_per_sm; break;
+    default: return done(cudaErrorInvalidValue);
+  }
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int ordinal) {
+  if (ordinal != 0) return done(cudaErrorInvalidDevice);
+  *properties = {};
+  std::snprintf(properties->name, sizeof properties->name, "%s", device().name);
+  properties->totalGlobalMem = emulator::kDeviceMemoryBytes;
+  properties->sharedMemPerBlock = emulator::kSharedPerBlockDefault;
+  properties->sharedMemPerBlockOptin = static_cast<size_t>(device().shared_per_block);
+  properties->sharedMemPerMultiprocessor = static_cast<size_t>(device().shared_per_sm);
+  properties->major = device().cc / 10;
+  properties->minor = device().cc % 10;
+  properties->multiProcessorCount = device().num_sms;
+  properties->l2CacheSize = device().l2_bytes;
+  properties->memoryBusWidth = device().memory_bus_bits;
+  properties->maxThreadsPerBlock = emulator::kThreadsPerBlock;
+  properties->maxThreadsPerMultiProcessor = device().threads_per_sm;
+  properties->warpSize = emulator::kWarpSize;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = kVersion;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+
+cudaError_t cudaDeviceSynchronize() { return done(cudaSuccess); }
+
+cudaError_t cudaDeviceReset() {
+  const std::lock_guard guard(lock);
+  sticky_error = cudaSuccess;
+  last_error = cudaSuccess;
+  return cudaSuccess;
+}
+
+// ---- errors ----
+
+cudaError_t cudaGetLastError() {
+  const cudaError_t error = last_error;
+  last_error = sticky_error;
+  return error;
+}
+
+cudaError_t cudaPeekAtLastError() { return last_error; }
+
+const char* cudaGetErrorName(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess: return "cudaSuccess";
+    case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
+    case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
+    case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
+    case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
+    case cudaErrorInvalidDeviceFunction: return "cudaErrorInvalidDeviceFunction";
+    case cudaErrorNoDevice: return "cudaErrorNoDevice";
+    case cudaErrorNoKernelImageForDevice: return "cudaErrorNoKernelImageForDevice";
+    case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
+    case cudaErrorNotSupported: return "cudaErrorNotSupported";
+  }
+  return "unrecognized error code";
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess: return "no error";
+    case cudaErrorInvalidValue: return "invalid argument";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+    case cudaErrorInvalidResourceHandle: return "invalid resource handle";
+    case cudaErrorInvalidDevice: return "invalid device ordinal";
+    case cudaErrorInvalidDeviceFunction: return "invalid device function";
+    case cudaErrorNoDevice: return "no CUDA-capable device is detected";
+    case cudaErrorNoKernelImageForDevice:
+      return "no kernel image is available for execution on the device";
+    case cudaErrorLaunchFailure: return "unspecified launch failure";
+    case cudaErrorNotSupported: return "operation not supported";
+  }
+  return "unrecognized error code";
+}
+
+// ---- memory ----
+
+cudaError_t cudaMalloc(void** data, size_t bytes) {
+  const std::lock_guard guard(lock);
+  *data = nullptr;
+  if (bytes == 0) return done(cudaSuccess);
+  *data = emulator::allocate(bytes);
+  return done(*data ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaFree(void* data) {
+  const std::lock_guard guard(lock);
+  return done(!data || emulator::deallocate(data) ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
+  const std::lock_guard guard(lock);
+  *total_bytes = emulator::kDeviceMemoryBytes;
+  *free_bytes = emulator::kDeviceMemoryBytes - emulator::allocated_bytes();
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  const std::lock_guard guard(lock);
+  return done(copy(to, from, bytes, kind));
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t) {
+  return cudaMemcpy(to, from, bytes, kind);
+}
+
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t) {
+  const std::lock_guard guard(lock);
+  if (width > to_pitch || width > from_pitch) return done(cudaErrorInvalidValue);
+  cudaError_t error = cudaSuccess;
+  for (size_t row = 0; row < height && error == cudaSuccess; ++row) {
+    error = copy(static_cast<std::byte*>(to) + row * to_pitch,
+                 static_cast<const std::byte*>(from) + row * from_pitch, width, kind);
+  }
+  return done(error);
+}
+
+cudaError_t cudaMemset(void* data, int value, size_t bytes) {
+  const std::lock_guard guard(lock);
+  if (bytes == 0) return done(cudaSuccess);
+  if (emulator::place_of(data, bytes) != Place::kDevice) return done(cudaErrorInvalidValue);
+  const emulator::DeviceAccess access;
+  std::memset(data, value, bytes);
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t) {
+  return cudaMemset(data, value, bytes);
+}
+
+// ---- streams and events ----
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  *stream = new CUstream_st;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  return cudaStreamCreate(stream);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (!stream) return done(cudaErrorInvalidResourceHandle);
+  delete stream;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return done(cudaSuccess); }
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return done(cudaSuccess); }
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  *status = cudaStreamCaptureStatusNone;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
+  return done(cudaErrorNotSupported);
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) { return done(cudaErrorNotSupported); }
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
+  std::swap(current, *mode);
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsigned long long) {
+  return done(cudaErrorNotSupported);
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) { return done(cudaErrorNotSupported); }
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) { return done(cudaErrorNotSupported); }
+
+cudaError_t cudaGraphDestroy(cudaGraph_t) { return done(cudaErrorNotSupported); }
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  *event = new CUevent_st;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  return cudaEventCreate(event);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (!event) return done(cudaErrorInvalidResourceHandle);
+  delete event;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+  event->time = std::chrono::steady_clock::now();
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return done(cudaSuccess); }
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
+  *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
+  return done(cudaSuccess);
+}

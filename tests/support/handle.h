@@ -1,0 +1,110 @@
+// Test support: handles that free themselves, handles with a row forced, and the names of the rows
+// that the backend under test has, read from the library's own explanations.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "mygemm/mygemm.h"
+#include "support/memory.h"
+
+namespace mygemm_tests {
+
+enum class Family { kGemm, kSoftmax, kTranspose };
+
+// Sets an environment variable for as long as it lives. The library reads them when a handle is
+// created.
+class ScopedEnv {
+ public:
+  ScopedEnv(const char* name, const char* value);  // value = nullptr removes it
+  ~ScopedEnv();
+  ScopedEnv(const ScopedEnv&) = delete;
+  ScopedEnv& operator=(const ScopedEnv&) = delete;
+
+ private:
+  std::string name_;
+  std::string old_value_;
+  bool was_set_;
+};
+
+// A handle of the backend under test with a workspace of its own. Throws where it cannot be made.
+class Handle {
+ public:
+  explicit Handle(size_t workspace_bytes = 0);
+  // With a row forced; "" forces none.
+  Handle(Family family, const std::string& row, size_t workspace_bytes);
+  ~Handle();
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  operator mygemmHandle_t() const { return handle_; }
+  // Replaces the workspace; the old one is freed.
+  void set_workspace(size_t bytes);
+  bool workspace_bands_intact() const { return workspace_.bands_intact(); }
+
+ private:
+  mygemmHandle_t handle_ = nullptr;
+  DeviceBuffer workspace_;
+};
+
+// The backend that this build of the tests is about.
+constexpr mygemmBackend_t backend() {
+  return kBuild == Build::kHost ? MYGEMM_BACKEND_HOST : MYGEMM_BACKEND_CUDA;
+}
+
+// Every row of the family that belongs to the backend under test, whether or not this machine can
+// run it. Needs no handle and no GPU.
+std::vector<std::string> row_names(Family family);
+
+// The rows of an explanation: name -> why it cannot run, empty where it can.
+std::map<std::string, std::string> parse_explanation(const std::string& text);
+
+// Calls an explain function until the text is whole: f(char* text, size_t capacity, size_t* length)
+// returns its status.
+template <class F>
+std::map<std::string, std::string> explained_rows(F f) {
+  size_t length = 0;
+  EXPECT_EQ(f(nullptr, size_t{0}, &length), MYGEMM_STATUS_SUCCESS) << mygemm_last_error();
+  std::string text(length + 1, '\0');
+  EXPECT_EQ(f(text.data(), text.size(), &length), MYGEMM_STATUS_SUCCESS) << mygemm_last_error();
+  text.resize(length);
+  return parse_explanation(text);
+}
+
+// Base of tests that compute: skips where the tests are built for a GPU and there is none.
+class BackendTest : public ::testing::Test {
+ protected:
+  void SetUp() override;
+};
+
+// The same, once for every row of a family.
+class RowTest : public BackendTest, public ::testing::WithParamInterface<std::string> {};
+
+// The parameter's value as part of a test's name.
+inline std::string row_test_name(const ::testing::TestParamInfo<std::string>& info) {
+  return info.param;
+}
+
+// Counts, case by case, whether a forced row ran, and holds its status to the explanation.
+class RowTally {
+ public:
+  explicit RowTally(std::string row) : row_(std::move(row)) {}
+
+  // `status` is what the call with the row forced returned, `rows` what explain says of it.
+  // Returns true where the row ran, so that the result is to be checked.
+  bool ran(mygemmStatus_t status, const std::map<std::string, std::string>& rows);
+  // Fails the test where no case ran, though the machine could run the row; skips it where the
+  // machine cannot.
+  void finish() const;
+
+ private:
+  std::string row_;
+  int cases_ = 0;
+  int cases_run_ = 0;
+  std::map<std::string, int> reasons_;
+};
+
+}  // namespace mygemm_tests

@@ -1,0 +1,89 @@
+// Test support: what results have to be, in FP64, with how far each may be off, and the comparison.
+// Independent of the library: written from the header's text, includes nothing of src/.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "mygemm/mygemm.h"
+
+namespace mygemm_tests {
+
+// ---- element types -----------------------------------------------------------------------------
+
+int64_t type_bytes(mygemmDataType_t type);
+const char* type_name(mygemmDataType_t type);
+
+// The element at `element`, exactly; and the nearest element of the type, written there.
+double decode(mygemmDataType_t type, const void* element);
+void encode(mygemmDataType_t type, double value, void* element);
+
+// The distance between neighbours of the type around `value`.
+double ulp(mygemmDataType_t type, double value);
+
+// ---- references --------------------------------------------------------------------------------
+
+// Values row by row (softmax, transpose) or column by column (gemm), without padding.
+struct Reference {
+  std::vector<double> value;
+  std::vector<double> tolerance;  // |result - value| may be at most this
+};
+
+struct GemmArguments {
+  bool transa, transb;
+  int64_t m, n, k;
+  float alpha;
+  const float* a;
+  int64_t lda;
+  const float* b;
+  int64_t ldb;
+  float beta;
+  const float* c;
+  int64_t ldc;
+};
+
+// The chain of FP32 operations that a result may be as wrong as, in units of |A||B|: the worst case
+// for short sums, and for long ones what random rounding errors reach, several times over. TF32
+// products are out by more.
+double sum_bound(int64_t terms);
+
+// One element of alpha op(A) op(B) + beta C and its tolerance.
+void gemm_element(const GemmArguments& gemm, int64_t i, int64_t j, double* value,
+                  double* tolerance);
+Reference gemm_reference(const GemmArguments& gemm);
+
+// Inputs are dense rows x cols values as decoded. The tolerances are those of FP32 computation;
+// rounding to the output's type is added by compare().
+Reference softmax_reference(mygemmSoftmaxMode_t mode, int64_t rows, int64_t cols, double scale,
+                            const std::vector<double>& x);
+Reference softmax_backward_reference(mygemmSoftmaxMode_t mode, int64_t rows, int64_t cols,
+                                     double scale, const std::vector<double>& y,
+                                     const std::vector<double>& dy);
+
+// ---- comparison --------------------------------------------------------------------------------
+
+// Collects results beside what they should be and remembers the worst. A NaN where none belongs
+// is a failure, and so is a number where NaN belongs.
+class Comparison {
+ public:
+  void add(int64_t i, int64_t j, double got, double expected, double tolerance);
+  // Success, or a failure that names the worst element.
+  ::testing::AssertionResult result() const;
+  // The largest error seen, as a share of what was allowed.
+  double worst_ratio() const { return worst_ratio_; }
+
+ private:
+  int64_t elements_ = 0;
+  int64_t wrong_ = 0;
+  double worst_ratio_ = -1;
+  std::string worst_;
+};
+
+// A row-major rows x cols matrix of `type` with leading dimension `ld`, against a reference.
+::testing::AssertionResult compare(mygemmDataType_t type, const void* result, int64_t rows,
+                                   int64_t cols, int64_t ld, const Reference& reference);
+
+}  // namespace mygemm_tests
