@@ -73,6 +73,11 @@ TransposeCase complete(TransposeCase p) {
 }
 
 Fields fields(const SgemmCase& p) {
+  // As a log line has it: only the strided form has strides.
+  const bool strided = p.form == "strided";
+  const auto stride = [&](const std::optional<int64_t>& value) {
+    return text(strided ? value.value_or(0) : 0);
+  };
   return {{"--transa", p.transa},
           {"--transb", p.transb},
           {"-m", text(p.m)},
@@ -82,9 +87,9 @@ Fields fields(const SgemmCase& p) {
           {"--ldb", text(p.ldb)},
           {"--ldc", text(p.ldc)},
           {"--batch", text(p.batch)},
-          {"--stride-a", text(p.stride_a.value_or(0))},
-          {"--stride-b", text(p.stride_b.value_or(0))},
-          {"--stride-c", text(p.stride_c.value_or(0))},
+          {"--stride-a", stride(p.stride_a)},
+          {"--stride-b", stride(p.stride_b)},
+          {"--stride-c", stride(p.stride_c)},
           {"--form", p.form}};
 }
 

@@ -1,4 +1,4 @@
-// The problems that are measured: what a log line of MYGEMM_LOG or a bench command says, in the same
+// The problems that are measured: what a line of MYGEMM_LOG or a bench command says, in the same
 // words. Plain structs and pure functions; no machine, no measuring.
 #pragma once
 

@@ -11,7 +11,7 @@
 namespace bench {
 namespace {
 
-constexpr size_t kWindowBytes = size_t{8} << 20;
+constexpr size_t kWindowBytes = size_t{2} << 20;
 constexpr size_t kWindows = 16;
 
 float element(const std::byte* data, mygemmDataType_t type) {

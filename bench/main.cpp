@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -22,7 +23,7 @@ namespace {
 
 struct Request {
   Options options;
-  double min_time_ms = 1.0;
+  std::optional<double> min_time_ms;
   std::vector<std::string> suites;
   SuiteOptions suite_options;
   SgemmCase sgemm;
@@ -45,9 +46,9 @@ void add_common_options(CLI::App* app, Request* request) {
   app->add_option("--groups", o.timer.groups, "groups of calls timed; the median counts")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  app->add_option("--min-time", request->min_time_ms, "milliseconds of a group, at least")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  app->add_option("--min-time", request->min_time_ms,
+                  "milliseconds of a group, at least; 1 on a GPU, 10 on the host")
+      ->check(CLI::NonNegativeNumber);
   app->add_flag("--hot", o.hot, "one copy of the operands, found in cache if they fit");
   app->add_option("--force", o.force, "a row (kernel) to use, by name");
   app->add_flag("--all-rows", o.all_rows, "measure every row that can run");
@@ -58,6 +59,10 @@ void add_common_options(CLI::App* app, Request* request) {
   app->add_option("--cublas-workspace", o.cublas_workspace_mib, "MiB for cuBLAS")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app->add_option("--seed", request->suite_options.seed, "of the suite 'random'")
+      ->capture_default_str();
+  app->add_option("--count", request->suite_options.count, "problems of the suite 'random'")
+      ->capture_default_str();
 }
 
 void add_suite_options(CLI::App* command, Request* request,
@@ -67,10 +72,6 @@ void add_suite_options(CLI::App* command, Request* request,
   command->add_option("--suite", request->suites, "named lists of problems, or all")
       ->delimiter(',')
       ->check(CLI::IsMember(names));
-  command->add_option("--seed", request->suite_options.seed, "of the suite 'random'")
-      ->capture_default_str();
-  command->add_option("--count", request->suite_options.count, "problems of the suite 'random'")
-      ->capture_default_str();
 }
 
 // A problem that cannot be measured is reported, and the next one is: a long run on a rented
@@ -151,11 +152,12 @@ int run(int argc, char** argv) {
   }
   CLI11_PARSE(app, argc, argv);
 
-  request.options.timer.min_seconds = request.min_time_ms * 1e-3;
   const std::vector<LoggedCase> log =
       replay->parsed() ? read_log(request.log) : std::vector<LoggedCase>{};
   Session session(request.options);
   request.suite_options.host = !session.machine.cuda();
+  session.options.timer.min_seconds =
+      request.min_time_ms.value_or(session.machine.cuda() ? 1.0 : 10.0) * 1e-3;
   if (all->parsed()) {
     request.suites = {"all"};
   }

@@ -58,8 +58,11 @@ struct Cublas::Functions {
 std::unique_ptr<Cublas> Cublas::load(const Machine& machine, size_t workspace_bytes, bool pedantic,
                                      std::string* why) {
   void* library = nullptr;
-  for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"}) {
-    library = library != nullptr ? library : dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  for (const char* folder : {"", "/usr/local/cuda/lib64/"}) {  // the loader's own path, CUDA's
+    for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"}) {
+      const std::string file = std::string(folder) + name;
+      library = library != nullptr ? library : dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    }
   }
   if (library == nullptr) {
     *why = "no cuBLAS to compare with (libcublas.so.13, .12 or .11: LD_LIBRARY_PATH?)";

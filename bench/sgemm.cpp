@@ -123,14 +123,13 @@ void add_peers(Session* session, const SgemmCase& c, const Product& product, Con
       contest->peers.push_back({name, std::move(call), true});
     }
   };
-  for (const auto& [name, cublas] : {std::pair("cublas", session->cublas.get()),
-                                     std::pair("cublas_pedantic", session->cublas_pedantic.get())}) {
+  const auto add_cublas = [&](const std::string& name, Cublas* cublas) {
     if (cublas != nullptr) {
-      add(name, [&product, cublas = cublas, gemm](int64_t i) {
-        product.call_cublas(cublas, gemm, i);
-      });
+      add(name, [&product, cublas, gemm](int64_t i) { product.call_cublas(cublas, gemm, i); });
     }
-  }
+  };
+  add_cublas("cublas", session->cublas.get());
+  add_cublas("cublas_pedantic", session->cublas_pedantic.get());
   if (const Cblas* cblas = session->cblas.get()) {
     // The pointers of a pointer-batched call are one stride apart as well.
     add(cblas->name(), [&product, cblas, gemm](int64_t i) {

@@ -14,6 +14,11 @@ const Measurement* find(const Result& result, const std::string& peer) {
   return found == result.peers.end() ? nullptr : &*found;
 }
 
+bool only_naive(const Result& result) {
+  return std::all_of(result.rows.begin(), result.rows.end(),
+                     [](const Measurement& row) { return row.naive; });
+}
+
 // Operations and, of each, peers, in the order they first appear.
 std::vector<std::pair<std::string, std::string>> pairs_of(const std::vector<Result>& results) {
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -66,8 +71,11 @@ void print_better_rows(const std::vector<Result>& results) {
     const auto fastest = std::min_element(
         result.rows.begin(), result.rows.end(),
         [](const Measurement& a, const Measurement& b) { return a.ratio < b.ratio; });
-    compared += fastest != result.rows.end() ? 1 : 0;
-    if (fastest != result.rows.end() && fastest->ratio < kNoise) {
+    if (only_naive(result)) {  // or no row at all
+      continue;
+    }
+    ++compared;
+    if (fastest->ratio < kNoise) {
       ++better;
       std::printf("%s %s: %s is %.2f times as fast as %s, which the plan chose\n",
                   result.operation.c_str(), result.label.c_str(), fastest->name.c_str(),
@@ -111,7 +119,7 @@ void print_line(const Result& result) {
     std::printf("  %8s\n", "-");
   }
   for (const Measurement& row : result.rows) {
-    if (row.naive && result.rows.size() == 1) {
+    if (only_naive(result)) {
       continue;  // its column says it all
     }
     std::printf("%-32s %-21s %10.4f %9.4g  plan: %.1f us; chosen: %.1f us, %.2f times as fast\n",

@@ -26,9 +26,9 @@ struct Timing {
   const char* clock = "";       // "graph", "stream" or "host"
 };
 
-// One Timing per call, in order. Every call is made once and warmed up; then each of `groups` rounds
-// times one group of every contender. If the fastest takes under about 20 us on a GPU, groups are
-// replays of a captured graph. `sets`: copies of the operands, each used by a graph.
+// One Timing per call, in order. Every call is warmed up; then each of `groups` rounds times one
+// group of every contender. If the fastest takes under about 20 us on a GPU, groups are replays of
+// a captured graph. `sets`: copies of the operands, which a graph uses all.
 std::vector<Timing> time_alternating(const Machine& machine, const std::vector<Call>& calls,
                                      int64_t sets, const TimerOptions& options);
 

@@ -1,27 +1,15 @@
-// The front door: the extern "C" functions. Each builds a problem; then validate -> plan ->
-// launch. No logic of its own. Nothing throws across this boundary.
+// The front door: the extern "C" functions. Each builds a problem and hands it to the common path
+// in call.h. No logic of its own. Nothing throws across this boundary.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <new>
 
-#include "context.h"
+#include "call.h"
 #include "mygemm/mygemm.h"
 #include "validate.h"
 
 namespace mygemm {
 namespace {
-
-Status need_handle(const mygemmContext* context) {
-  if (context) return MYGEMM_STATUS_SUCCESS;
-  return fail(MYGEMM_STATUS_NOT_INITIALIZED, "handle is NULL; make one with mygemm_create");
-}
-
-template <class T>
-Status need_result(const char* argument, const T* result) {
-  if (result) return MYGEMM_STATUS_SUCCESS;
-  return fail(MYGEMM_STATUS_INVALID_VALUE, "%s is NULL", argument);
-}
 
 // Runs `body`, which returns a Status, and turns what it throws (std::bad_alloc) into one.
 template <class Body>
@@ -33,93 +21,6 @@ Status guarded(Body body) noexcept {
   } catch (...) {
     return fail(MYGEMM_STATUS_INTERNAL_ERROR, "an unexpected exception was thrown");
   }
-}
-
-template <class Problem>
-PlanOptions options_of(const mygemmContext& context, const Problem& problem) {
-  return {context.workspace_bytes, forced_row(context.environment, problem)};
-}
-
-// A kernel runs on the device that is current, whatever the handle was made for.
-Status need_device(const mygemmContext& context) {
-  if (context.on_host()) return MYGEMM_STATUS_SUCCESS;
-  int current = -1;
-  RETURN_IF_ERROR(cuda::current_device(&current));
-  if (current == context.ordinal) return MYGEMM_STATUS_SUCCESS;
-  return fail(MYGEMM_STATUS_INVALID_VALUE,
-              "handle belongs to CUDA device %d, but device %d is current", context.ordinal,
-              current);
-}
-
-// validate -> plan -> launch
-template <class Problem>
-Status run(const mygemmContext& context, const Problem& problem) {
-  const Verdict verdict = validate(problem, Check::kEverything);
-  if (verdict == Verdict::kInvalid) return MYGEMM_STATUS_INVALID_VALUE;
-  if (verdict == Verdict::kDone) return MYGEMM_STATUS_SUCCESS;
-  RETURN_IF_ERROR(need_device(context));
-  Plan<Problem> plan;
-  RETURN_IF_ERROR(make_plan(problem, context.device, options_of(context, problem), &plan));
-  const Status status = plan.row->launch(*plan.row, problem, context.launch_context());
-  if (context.log.is_open()) context.log.write(describe(problem), plan.row->name, status);
-  return status;
-}
-
-// The workspace that the cheapest row with all the workspace it wants would use.
-template <class Problem>
-Status query_workspace(const mygemmContext& context, const Problem& problem, size_t* bytes) {
-  RETURN_IF_ERROR(need_result("bytes", bytes));
-  if (validate(problem, Check::kShapesOnly) == Verdict::kInvalid) {
-    return MYGEMM_STATUS_INVALID_VALUE;
-  }
-  PlanOptions options = options_of(context, problem);
-  options.workspace_bytes = SIZE_MAX;
-  Plan<Problem> plan;
-  RETURN_IF_ERROR(make_plan(problem, context.device, options, &plan));
-  *bytes = plan.workspace_bytes;
-  return MYGEMM_STATUS_SUCCESS;
-}
-
-// The traits that an explain call is about: a named device's, or the handle's.
-Status device_to_explain(const mygemmContext* context, const char* name, DeviceTraits* traits) {
-  if (!name) {
-    RETURN_IF_ERROR(need_handle(context));
-    *traits = context->device;
-    return MYGEMM_STATUS_SUCCESS;
-  }
-  if (std::strcmp(name, "host") == 0) {
-    *traits = host_traits();
-    return MYGEMM_STATUS_SUCCESS;
-  }
-  const DeviceTraits* known = find_device(name);
-  if (!known) {
-    return fail(MYGEMM_STATUS_INVALID_VALUE,
-                "device = %s is no device known to this library, such as H200 or sm_90", name);
-  }
-  *traits = *known;
-  return MYGEMM_STATUS_SUCCESS;
-}
-
-template <class Problem>
-Status explain_call(const mygemmContext* context, const char* device, const Problem& problem,
-                    char* text, size_t capacity, size_t* length) {
-  DeviceTraits traits;
-  RETURN_IF_ERROR(device_to_explain(context, device, &traits));
-  if (!text && capacity > 0) {
-    return fail(MYGEMM_STATUS_INVALID_VALUE, "text is NULL, but capacity = %zu", capacity);
-  }
-  if (validate(problem, Check::kShapesOnly) == Verdict::kInvalid) {
-    return MYGEMM_STATUS_INVALID_VALUE;
-  }
-  const std::string whole =
-      explain(problem, traits, context ? options_of(*context, problem) : PlanOptions{});
-  if (length) *length = whole.size();
-  if (capacity > 0) {
-    const size_t kept = std::min(capacity - 1, whole.size());
-    std::memcpy(text, whole.data(), kept);
-    text[kept] = '\0';
-  }
-  return MYGEMM_STATUS_SUCCESS;
 }
 
 // alpha or beta as kernels get it. What validate will refuse is not followed.

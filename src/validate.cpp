@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "overlap.h"
 
@@ -43,17 +42,20 @@ bool make_footprint(const char* argument, const void* data, int64_t runs, int64_
                     BatchedFootprint* footprint) {
   const Wide one = (Wide{runs} - 1) * ld + run_length;
   const Wide shift = batch > 1 ? (Wide{batch} - 1) * batch_stride : 0;
-  const Wide base = static_cast<Wide>(reinterpret_cast<uintptr_t>(data));
-  const Wide lowest = base + std::min<Wide>(shift, 0) * element_size;
-  const Wide end = base + (std::max<Wide>(shift, 0) + one) * element_size;
+  const Wide elements = one + (shift < 0 ? -shift : shift);
   constexpr Wide kLimit = static_cast<Wide>(INT64_MAX);
-  if (lowest < 0 || end > kLimit || end - lowest > kLimit ||
-      Wide{ld} * element_size > kLimit || (batch > 1 && Wide{std::llabs(batch_stride)} *
-                                                                element_size > kLimit)) {
+  // In elements first: 127 bits do not hold the bytes of every element count.
+  bool fits = std::max(elements, Wide{ld}) <= kLimit / element_size;
+  if (fits) {
+    const Wide base = static_cast<Wide>(reinterpret_cast<uintptr_t>(data));
+    fits = base + std::min<Wide>(shift, 0) * element_size >= 0 &&
+           base + (std::max<Wide>(shift, 0) + one) * element_size <= kLimit;
+  }
+  if (!fits) {
     return refuse("%s spans %.3g bytes, which does not fit the address space (ld = %lld, "
                   "stride = %lld, batch_count = %lld)",
-                  argument, static_cast<double>(end - lowest), number(ld), number(batch_stride),
-                  number(batch));
+                  argument, static_cast<double>(elements) * static_cast<double>(element_size),
+                  number(ld), number(batch_stride), number(batch));
   }
   *footprint = {{reinterpret_cast<uintptr_t>(data), runs, run_length * element_size,
                  ld * element_size},

@@ -90,15 +90,15 @@ template <int kWidth>
 }
 
 template <int kWidth>
-[[gnu::always_inline]] inline float add_lanes(const typename Simd<kWidth>::Float& value) {
-  float sum = 0.0f;
+[[gnu::always_inline]] inline double add_lanes(const typename Simd<kWidth>::Float& value) {
+  double sum = 0.0;
   for (int lane = 0; lane < kWidth; ++lane) sum += value[lane];
   return sum;
 }
 
 // values = exp(values - base); their sum.
 template <int kWidth>
-[[gnu::always_inline]] inline float exponentiate_run(float* values, int64_t count, float base) {
+[[gnu::always_inline]] inline double exponentiate_run(float* values, int64_t count, float base) {
   typename Simd<kWidth>::Float value;
   typename Simd<kWidth>::Float sum{};
   for (int64_t i = 0; i < count; i += kWidth) {

@@ -44,7 +44,7 @@ void transpose_apart(const TransposeProblem& problem) {
     Tile<T> tile;
     for (int64_t r = begin; r < end; r += kRows) {
       const int64_t rows = std::min(kRows, end - r);
-      read_tile(in + r * problem.ldin, problem.ldin, rows, cols, tile);
+      read_tile(in + r * problem.ldin, problem.ldin, rows, end - r, cols, tile);
       write_tile(tile, rows, cols, stream, out + r, problem.ldout);
     }
   });
@@ -67,9 +67,9 @@ void transpose_squares(const TransposeProblem& problem) {
       const int64_t cols = std::min(kSide, problem.cols - j);
       T* upper = data + i * ld + j;
       T* lower = data + j * ld + i;
-      read_tile(upper, ld, rows, cols, tile);
+      read_tile(upper, ld, rows, rows, cols, tile);
       if (j != i) {
-        read_tile(lower, ld, cols, rows, mirror);
+        read_tile(lower, ld, cols, cols, rows, mirror);
         write_tile(mirror, cols, rows, false, upper, ld);
       }
       write_tile(tile, rows, cols, false, lower, ld);

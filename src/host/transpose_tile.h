@@ -21,12 +21,15 @@ struct Element16 {
   uint64_t half[2];
 };
 
-// A tile is kRows x kCols elements of the source, 16 KiB.
+// Rows between those being read and those asked for; measured.
+inline constexpr int64_t kPrefetchRows = 16;
+
+// A tile is kRows x kCols elements of the source, 32 or 64 KiB: runs of 256 bytes are read and
+// runs of at least 256 bytes are written. Shorter runs measured up to twice as slow.
 template <class T>
 struct Tile {
-  static constexpr int64_t kSize = sizeof(T);
-  static constexpr int64_t kRows = kSize == 1 ? 128 : kSize == 2 ? 128 : kSize == 16 ? 32 : 64;
-  static constexpr int64_t kCols = 16 * 1024 / kSize / kRows;
+  static constexpr int64_t kRows = sizeof(T) == 1 ? 256 : 128;
+  static constexpr int64_t kCols = 256 / sizeof(T);
 
   // data[c * kRows + r] is the source's (r, c).
   alignas(64) T data[kRows * kCols];
@@ -39,9 +42,12 @@ inline void transpose_square(const T* from, int64_t from_ld, T* to, int64_t to_l
   typedef T Vector __attribute__((vector_size(16)));
   Vector rows[kSide];
   Vector mixed[kSide];
+#pragma GCC unroll 16
   for (int i = 0; i < kSide; ++i) std::memcpy(&rows[i], from + i * from_ld, sizeof(Vector));
   // Interleaving rows i and i + kSide / 2, log2(kSide) times over, transposes.
+#pragma GCC unroll 4
   for (int stage = kSide; stage > 1; stage /= 2) {
+#pragma GCC unroll 8
     for (int i = 0; i < kSide / 2; ++i) {
       const Vector& a = rows[i];
       const Vector& b = rows[i + kSide / 2];
@@ -61,20 +67,35 @@ inline void transpose_square(const T* from, int64_t from_ld, T* to, int64_t to_l
                                                    29, 14, 30, 15, 31);
       }
     }
+#pragma GCC unroll 16
     for (int i = 0; i < kSide; ++i) rows[i] = mixed[i];
   }
+#pragma GCC unroll 16
   for (int i = 0; i < kSide; ++i) std::memcpy(to + i * to_ld, &rows[i], sizeof(Vector));
 }
 
-// Fills the tile from rows x cols elements of a source.
+// Asks for the cache lines of `count` rows. Rows far apart are beyond the hardware's guesses.
 template <class T>
-void read_tile(const T* from, int64_t ld, int64_t rows, int64_t cols, Tile<T>& tile) {
+inline void prefetch_rows(const T* from, int64_t ld, int64_t count, int64_t cols) {
+  const int64_t bytes = cols * static_cast<int64_t>(sizeof(T));
+  for (int64_t r = 0; r < count; ++r) {
+    const char* row = reinterpret_cast<const char*>(from + r * ld);
+    for (int64_t byte = 0; byte < bytes; byte += 64) __builtin_prefetch(row + byte);
+  }
+}
+
+// Fills the tile from rows x cols elements of a source that goes on for rows_left >= rows rows.
+template <class T>
+void read_tile(const T* from, int64_t ld, int64_t rows, int64_t rows_left, int64_t cols,
+               Tile<T>& tile) {
   constexpr int64_t kSide = std::max<int64_t>(1, 16 / sizeof(T));
   constexpr int64_t kLd = Tile<T>::kRows;
   const int64_t whole_rows = rows - rows % kSide;
   const int64_t whole_cols = cols - cols % kSide;
   if constexpr (kSide > 1) {
     for (int64_t r = 0; r < whole_rows; r += kSide) {
+      const int64_t ahead = r + kPrefetchRows;
+      prefetch_rows(from + ahead * ld, ld, std::min(kSide, rows_left - ahead), cols);
       for (int64_t c = 0; c < whole_cols; c += kSide) {
         transpose_square(from + r * ld + c, ld, tile.data + c * kLd + r, kLd);
       }

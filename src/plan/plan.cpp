@@ -36,7 +36,8 @@ Status use_forced(const Problem& problem, const DeviceTraits& device, const Plan
     if (std::strcmp(row.name, options.forced) != 0 || !same_kind(row, device)) continue;
     reason = why_not(row, problem, device, options);
     if (reason) break;
-    *plan = {&row, workspace_bytes(row, problem, device), cost(row, problem, device, options)};
+    *plan = {&row, std::min(workspace_bytes(row, problem, device), options.workspace_bytes),
+             cost(row, problem, device, options)};
     return MYGEMM_STATUS_SUCCESS;
   }
   return fail(MYGEMM_STATUS_NOT_SUPPORTED, "%s = %s cannot run this call: %s",

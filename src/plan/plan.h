@@ -42,13 +42,17 @@ struct Row {
   const char* name;             // unique within the family and device kind
   int min_cc, max_cc;           // inclusive; 0, 0 is the host
   // [gemm: block tile. transpose: rows and columns of a block tile, 0. softmax: warps that share a
-  // matrix row, most columns (0: any), how often the input is read from memory.]
+  // matrix row (0: as many as softmax_block_threads says), most columns (0: any), how often the
+  // input is read.]
   int block_m, block_n, block_k;
   int threads;                  // [per block]
   int shared_bytes;             // [sizeof(SharedStorage); softmax: fixed part]
   int blocks_per_sm;            // [that registers and shared memory let reside at once]
   unsigned needs;
   double efficiency;            // share of the limiting peak reached at large sizes, measured
+  // [seconds that a block which has a multiprocessor to itself takes, measured. gemm: a k step.
+  // softmax: a matrix row, besides its bytes. transpose: a tile.]
+  double step_seconds;
   Status (*launch)(const Row&, const Problem&, const LaunchContext&);  // nullptr: not in this build
 };
 
@@ -96,7 +100,7 @@ const char* force_variable(const SoftmaxProblem&);
 const char* force_variable(const TransposeProblem&);
 
 // What one more kernel in a stream costs at least; H200, graph replay.
-constexpr double kLaunchSeconds = 2.2e-6;
+constexpr double kLaunchSeconds = 1.3e-6;
 
 // Chooses. Fails (NOT_SUPPORTED with a sentence) only where a row is forced that cannot run.
 template <class Problem>

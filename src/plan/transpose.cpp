@@ -9,8 +9,10 @@
 namespace mygemm {
 namespace {
 
-// A block of 256 threads with one load in flight each moves about its tile in a memory latency.
-constexpr double kTileLatency = 1.2e-6;
+// Memory moves whole sectors: an element written alone costs this many bytes.
+constexpr double kSector = 32.0;
+// A thread that follows a cycle alone waits for memory at every element.
+constexpr double kCycleStep = 10e-9;
 constexpr double kHostCallSeconds = 0.3e-6;
 
 double bytes_moved(const TransposeProblem& p) {
@@ -56,16 +58,27 @@ double cost(const TransposeRow& row, const TransposeProblem& p, const DeviceTrai
             const PlanOptions&) {
   const double rate = device.memory_bandwidth * row.efficiency;
   if (device.cc == 0) return kHostCallSeconds + bytes_moved(p) / rate;
+  if (row.block_m == 0) {       // naive: reads in order, writes one element a row of the output
+    const double size = static_cast<double>(p.element_size);
+    const double spread = std::min(kSector / size, std::max(1.0, static_cast<double>(p.rows)));
+    const double elements = bytes_moved(p) / size / 2.0;
+    const double chain = p.in_place() && p.rows != p.cols ? elements * kCycleStep : 0.0;
+    return kLaunchSeconds + bytes_moved(p) * (1.0 + spread) / 2.0 / rate + chain;
+  }
   const double launches = (row.needs & kNeedsWorkspace) ? 2.0 : 1.0;
-  return launches * (kLaunchSeconds + kTileLatency) + bytes_moved(p) / tile_fill(row, p) / rate;
+  return launches * (kLaunchSeconds + row.step_seconds) +
+         bytes_moved(p) / tile_fill(row, p) / rate;
 }
 
 // A dense copy of every matrix of the batch, in the order of `in`.
 size_t workspace_bytes(const TransposeRow& row, const TransposeProblem& p, const DeviceTraits&) {
   if (!(row.needs & kNeedsWorkspace) || !p.in_place()) return 0;
   const double bytes = bytes_moved(p) / 2.0;
-  return bytes > 9e18 ? SIZE_MAX : static_cast<size_t>(p.rows * p.cols) *
-                                       static_cast<size_t>(p.batch_count * p.element_size);
+  // Unsigned: where a size is 0 the others may be anything, and the product still ends at 0.
+  return bytes > 9e18 ? SIZE_MAX
+                      : static_cast<size_t>(p.rows) * static_cast<size_t>(p.cols) *
+                            static_cast<size_t>(p.batch_count) *
+                            static_cast<size_t>(p.element_size);
 }
 
 const char* force_variable(const TransposeProblem&) { return "MYGEMM_FORCE_TRANSPOSE"; }

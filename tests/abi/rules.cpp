@@ -70,6 +70,11 @@ bool inside(const Arena& arena, const Operand& operand) {
   return start + e.lowest >= 0 && start + e.end <= arena.bytes;
 }
 
+// Matrices to look at: all, or two where all are the same, however many that may be.
+int64_t distinct_matrices(const Operand& operand) {
+  return operand.stride == 0 ? std::min<int64_t>(operand.batch, 2) : operand.batch;
+}
+
 // Calls visit(byte of the arena) for every byte of matrix i.
 template <class F>
 void visit_matrix(const Arena& arena, const Operand& operand, int64_t i, F visit) {
@@ -85,7 +90,7 @@ class Footprint {
  public:
   Footprint(const Arena& arena, const Operand& operand)
       : arena_(arena), owner_(static_cast<size_t>(arena.bytes), -1) {
-    for (int64_t i = 0; i < operand.batch; ++i) {
+    for (int64_t i = 0; i < distinct_matrices(operand); ++i) {
       visit_matrix(arena, operand, i, [&](int64_t byte) {
         int16_t& owner = owner_[static_cast<size_t>(byte)];
         overlaps_itself_ = overlaps_itself_ || owner != -1;
@@ -99,7 +104,7 @@ class Footprint {
   // Whether an input has a byte of it. Matrix i of an input in place may have matrix i's.
   bool meets(const Operand& input, bool in_place) const {
     bool found = false;
-    for (int64_t i = 0; i < input.batch && !found; ++i) {
+    for (int64_t i = 0; i < distinct_matrices(input) && !found; ++i) {
       visit_matrix(arena_, input, i, [&](int64_t byte) {
         const int64_t owner = owner_[static_cast<size_t>(byte)];
         found = found || (owner != -1 && !(in_place && owner == i));
@@ -289,7 +294,7 @@ Verdict rules(const TransposeCall& call, const Arena& arena) {
   Verdict verdict = memory_rules({{in, in_place}}, out, arena);
   // In place the elements of in's layout are the call's to use as well.
   if (in_place && !verdict.writes.empty()) {
-    for (int64_t i = 0; i < in.batch; ++i) {
+    for (int64_t i = 0; i < distinct_matrices(in); ++i) {
       visit_matrix(arena, in, i, [&](int64_t byte) {
         verdict.writes[static_cast<size_t>(byte)] = true;
       });

@@ -104,6 +104,32 @@ TEST_F(EmulatorTest, ReductionWithoutBarriersIsWrong) {
   EXPECT_NE(block_sums(sum_blocks<false>), block_sums(sum_blocks<true>));
 }
 
+// Warp 0 publishes two values one after another, and all read the first one.
+template <bool kWithBarrier>
+__global__ void publish_twice(int* out) {
+  int& shared = mygemm::shared_storage<int>();
+  if (threadIdx.x == 0) shared = 1;
+  __syncthreads();
+  out[threadIdx.x] = shared;
+  __syncwarp();
+  if (kWithBarrier) __syncthreads();
+  if (threadIdx.x == 0) shared = 2;
+}
+
+TEST_F(EmulatorTest, WarpThatRunsAheadIsNoticed) {
+  const std::vector<int> expected(kThreads, 1);
+  bool seen = false;
+  for (const char* seed : {"1", "2", "3", "4"}) {
+    setenv("MYGEMM_EMULATED_SEED", seed, 1);
+    const DeviceArray<int> out(kThreads);
+    ASSERT_EQ(launch(1, kThreads, sizeof(int), publish_twice<false>, out.data()), cudaSuccess);
+    seen = seen || out.values() != expected;
+    ASSERT_EQ(launch(1, kThreads, sizeof(int), publish_twice<true>, out.data()), cudaSuccess);
+    EXPECT_EQ(out.values(), expected);
+  }
+  EXPECT_TRUE(seen);
+}
+
 __global__ void half_the_block_waits() {
   if (threadIdx.x < blockDim.x / 2) __syncthreads();
 }

@@ -62,7 +62,7 @@ unsigned current;                         // the running one's number
 const Grid* running_grid;
 std::unique_ptr<void, FreeDeleter> shared;
 std::minstd_rand chance;
-std::vector<unsigned> order;
+std::vector<unsigned> warp_order, lane_order(kWarpSize);
 
 unsigned seed() {
   const char* text = std::getenv("MYGEMM_EMULATED_SEED");
@@ -73,7 +73,7 @@ unsigned seed() {
 void thread_main() {
   for (;;) {
     running_grid->kernel();
-    wait_for_copies(-1);
+    wait_for_copies(-1);  // whatever is left, committed or not
     threads[current].state = State::kExited;
     Fiber::suspend();
   }
@@ -87,24 +87,36 @@ void wait_at(const char* name, unsigned mask, Site site) {
   self.site = site;
 }
 
-// The order of the next round: threads in ascending, descending or random order.
-void shuffle_order() {
+// Ascending, descending or random.
+void shuffle(std::vector<unsigned>* order) {
   const auto kind = chance() % 3;
-  std::iota(order.begin(), order.end(), 0u);
-  if (kind == 1) std::reverse(order.begin(), order.end());
-  if (kind == 2) std::shuffle(order.begin(), order.end(), chance);
+  std::iota(order->begin(), order->end(), 0u);
+  if (kind == 1) std::reverse(order->begin(), order->end());
+  if (kind == 2) std::shuffle(order->begin(), order->end(), chance);
 }
 
-bool run_ready_threads() {
+// Runs each thread of the warp that can run until it waits.
+bool run_warp(unsigned warp) {
   bool progress = false;
-  shuffle_order();
-  for (const unsigned i : order) {
-    Thread& thread = threads[i];
-    if (thread.state != State::kReady) continue;
+  shuffle(&lane_order);
+  for (const unsigned lane : lane_order) {
+    const unsigned i = warp * kWarpSize + lane;
+    if (i >= num_threads || threads[i].state != State::kReady) continue;
     current = i;
-    threadIdx = thread.index;
-    thread.fiber->resume();
+    threadIdx = threads[i].index;
+    threads[i].fiber->resume();
     progress = true;
+  }
+  return progress;
+}
+
+// Runs every warp as far as it gets, one after another: each runs ahead of some and behind others
+// by as much as barriers allow.
+bool run_warps() {
+  bool progress = false;
+  shuffle(&warp_order);
+  for (const unsigned warp : warp_order) {
+    while (run_warp(warp)) progress = true;
   }
   return progress;
 }
@@ -160,7 +172,7 @@ bool run_block() {
   }
   std::fill(lanes_waiting.begin(), lanes_waiting.end(), 0u);
   if (shared) std::memset(shared.get(), 0xFF, running_grid->shared_bytes);
-  while (run_ready_threads() || pass_block_barrier()) {
+  while (run_warps() || pass_block_barrier()) {
   }
   const bool finished = std::all_of(
       threads.begin(), threads.begin() + num_threads,
@@ -176,8 +188,9 @@ void prepare(const Grid& grid) {
   chance.seed(seed());
   num_threads = grid.threads.x * grid.threads.y * grid.threads.z;
   if (threads.size() < num_threads) threads.resize(num_threads);
-  order.resize(num_threads);
-  lanes_waiting.resize((num_threads + kWarpSize - 1) / kWarpSize);
+  const unsigned num_warps = (num_threads + kWarpSize - 1) / kWarpSize;
+  warp_order.resize(num_warps);
+  lanes_waiting.resize(num_warps);
   for (unsigned i = 0; i < num_threads; ++i) {
     threads[i].index = {i % grid.threads.x, i / grid.threads.x % grid.threads.y,
                         i / grid.threads.x / grid.threads.y};
@@ -267,6 +280,7 @@ void commit_copies() { ++threads[current].groups_committed; }
 
 void wait_for_copies(int pending_groups) {
   Thread& self = threads[current];
+  if (self.copies.empty()) return;
   const int groups_done = self.groups_committed - pending_groups;
   const auto pending = std::find_if(self.copies.begin(), self.copies.end(),
                                     [&](const Copy& copy) { return copy.group >= groups_done; });

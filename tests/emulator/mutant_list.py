@@ -1,1 +1,99 @@
-MUTANTS=[]
+"""The mutants that tests must notice: see mutants.py."""
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    name: str
+    file: str  # under src/
+    find: str
+    replace: str
+    filter: str  # of the ops tests; these must fail
+    occurrence: int = 1  # of `find`, which is replaced
+    occurrences: int = 1  # of `find` in the file
+    compiled: str = ""  # where `file` is a header: the source that is compiled with it
+
+
+INTEGERS = "Rows/GemmRow.IntegersAreExact/"
+SCALARS = "Rows/GemmRow.ScalarsOfEveryKindInBothPointerModes/"
+NO_SUM = "Rows/GemmRow.NothingToSumScalesC/"
+GEMM_SHAPES = "Rows/GemmRow.ShapesOperationsAndLayouts/"
+CONJUGATE = "Rows/GemmRow.ConjugateTransposeIsTranspose/"
+SOFTMAX_SHAPES = "Rows/SoftmaxRow.ShapesAndLayouts/"
+SOFTMAX_SCALES = "Rows/SoftmaxRow.Scales/"
+TRANSPOSE_SHAPES = "Rows/TransposeRow.ShapesSizesAndLayouts/"
+
+EPILOGUE = "kernels/epilogue.cuh"
+GEMM_TILED = "kernels/gemm/tiled.cu"
+WARPTILED = "kernels/gemm/warptiled.cuh"
+WARPTILED_64X64 = "kernels/gemm/warptiled_64x64.cu"
+REDUCE = "kernels/reduce.cuh"
+SOFTMAX_BLOCK = "kernels/softmax/block.cu"
+TRANSPOSE_TILED = "kernels/transpose/tiled.cu"
+
+MUTANTS = [
+    # Barriers and waits.
+    Mutant("gemm tiled: no barrier before the products", GEMM_TILED,
+           "__syncthreads();              // the tiles are complete", "", INTEGERS + "tiled"),
+    Mutant("gemm tiled: no barrier after the products", GEMM_TILED,
+           "__syncthreads();              // and read by all, before they are overwritten", "",
+           INTEGERS + "tiled"),
+    Mutant("gemm warptiled: no barrier", WARPTILED,
+           "__syncthreads();          // all copies of this step are in", "//",
+           INTEGERS + "warptiled_64x64", compiled=WARPTILED_64X64),
+    Mutant("gemm warptiled: no wait for copies", WARPTILED,
+           "ptx::cp_async_wait<Tile::kStages - 2>();", "", INTEGERS + "warptiled_64x64",
+           compiled=WARPTILED_64X64),
+    Mutant("gemm warptiled: waits for one group too few", WARPTILED,
+           "ptx::cp_async_wait<Tile::kStages - 2>();", "ptx::cp_async_wait<Tile::kStages - 1>();",
+           INTEGERS + "warptiled_64x64", compiled=WARPTILED_64X64),
+    Mutant("gemm warptiled: loads one step too far ahead", WARPTILED,
+           "ahead < Tile::kStages - 1;", "ahead < Tile::kStages;", INTEGERS + "warptiled_64x64",
+           compiled=WARPTILED_64X64),
+    Mutant("block reduction: no barrier before partial results are read", REDUCE,
+           "__syncthreads();                      // every warp's part is there", "",
+           SOFTMAX_SCALES + "block", compiled=SOFTMAX_BLOCK),
+    Mutant("block reduction: no barrier before the next one", REDUCE,
+           "__syncthreads();                      // and read, before the next call writes its own",
+           "", SOFTMAX_SCALES + "block", compiled=SOFTMAX_BLOCK),
+    Mutant("warp reduction: last step missing", REDUCE,
+           "for (int offset = kLanes / 2; offset > 0; offset /= 2)",
+           "for (int offset = kLanes / 2; offset > 1; offset /= 2)", SOFTMAX_SCALES + "warp",
+           compiled="kernels/softmax/warp.cu"),
+    Mutant("transpose tiled: no barrier", TRANSPOSE_TILED, "__syncthreads();", "",
+           TRANSPOSE_SHAPES + "tiled", occurrence=1, occurrences=2),
+    Mutant("transpose square in place: no barrier", TRANSPOSE_TILED, "__syncthreads();", "",
+           TRANSPOSE_SHAPES + "square_in_place", occurrence=2, occurrences=2),
+
+    # What must not be read, and what must be done all the same.
+    Mutant("gemm: reads C at beta = 0", EPILOGUE,
+           "*c = beta == 0.0f ? alpha * sum : fmaf(alpha, sum, beta * *c);",
+           "*c = fmaf(alpha, sum, beta * *c);", SCALARS + "tiled", compiled=GEMM_TILED),
+    Mutant("gemm: reads A and B at alpha = 0", EPILOGUE, "return alpha == 0.0f ? 0 : p.k;",
+           "return p.k;", SCALARS + "tiled", compiled=GEMM_TILED),
+    Mutant("gemm: alpha = 0 leaves C as it was", EPILOGUE, "*c = beta == 0.0f ?",
+           "if (alpha != 0.0f) *c = beta == 0.0f ?", SCALARS + "tiled", compiled=GEMM_TILED),
+    Mutant("validation: k = 0 taken as nothing to do", "validate.cpp",
+           "p.m == 0 || p.n == 0 ||", "p.m == 0 || p.n == 0 || p.k == 0 ||", NO_SUM + "tiled"),
+    Mutant("gemm tiled: returns early at k = 0", GEMM_TILED, "if (depth > 0) {",
+           "if (p.k == 0) return;\n  if (depth > 0) {", NO_SUM + "tiled"),
+
+    # Extents and leading dimensions.
+    Mutant("gemm tiled: ldc ignored", GEMM_TILED, "(j0 + j + r) * p.c.ld", "(j0 + j + r) * p.m",
+           GEMM_SHAPES + "tiled"),
+    Mutant("gemm warptiled: ldc ignored", WARPTILED, "ld = partial ? p.m : p.c.ld", "ld = p.m",
+           GEMM_SHAPES + "warptiled_64x64", compiled=WARPTILED_64X64),
+    Mutant("gemm warptiled: columns past the edge stored", WARPTILED,
+           "if (column >= p.n) continue;", "", CONJUGATE + "warptiled_64x64",
+           compiled=WARPTILED_64X64),
+    Mutant("gemm warptiled: reads past the end of k", WARPTILED,
+           "ptx::cp_async_4(to, from, i < extent_ && k_inside);",
+           "ptx::cp_async_4(to, from, i < extent_);", CONJUGATE + "warptiled_64x64",
+           compiled=WARPTILED_64X64),
+    Mutant("split k: last split not added", WARPTILED_64X64,
+           "for (int64_t split = 0; split < splits; ++split)",
+           "for (int64_t split = 0; split + 1 < splits; ++split)", INTEGERS + "splitk_64x64"),
+    Mutant("transpose tiled: edge of the tile not checked", TRANSPOSE_TILED,
+           "if (r < from.rows && c < from.cols) shared", "if (r < from.rows) shared",
+           TRANSPOSE_SHAPES + "tiled"),
+]

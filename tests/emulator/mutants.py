@@ -24,9 +24,19 @@ from mutant_list import MUTANTS
 TEST_SECONDS = 120
 
 
+class Compilation(NamedTuple):
+    source: pathlib.Path
+    words: list
+    directory: str
+
+    @property
+    def output(self):
+        return self.words[self.words.index("-o") + 1]
+
+
 class Build(NamedTuple):
     source_dir: pathlib.Path
-    commands: list  # of compile_commands.json, those of the emulated library
+    compilations: list  # of the emulated library
     library: pathlib.Path
     runtime: pathlib.Path
     tests: pathlib.Path
@@ -36,12 +46,20 @@ class MutantError(Exception):
     """The check itself cannot be done."""
 
 
+def read_compilations(build_dir):
+    """How the build compiles the sources of the emulated library."""
+    entries = json.loads((build_dir / "compile_commands.json").read_text())
+    compilations = [Compilation(pathlib.Path(e["file"]), shlex.split(e["command"]),
+                                e["directory"]) for e in entries]
+    return [c for c in compilations if "/mygemm_emulated.dir/" in c.output]
+
+
 def edit(text, mutant):
-    """The source's text with the mutant's occurrence replaced."""
+    """The source's text with the mutant's occurrence (1 is the first) replaced."""
     pieces = text.split(mutant.find)
-    if len(pieces) - 1 != mutant.of:
-        raise MutantError(f"{mutant.file}: found {len(pieces) - 1} times, not {mutant.of}: "
-                          f"{mutant.find!r}")
+    if len(pieces) - 1 != mutant.occurrences:
+        raise MutantError(f"{mutant.file}: found {len(pieces) - 1} times, not "
+                          f"{mutant.occurrences}: {mutant.find!r}")
     at = mutant.occurrence
     return mutant.find.join(pieces[:at]) + mutant.replace + mutant.find.join(pieces[at:])
 
@@ -55,28 +73,33 @@ def run(command, what, **options):
 
 def compile_mutant(build, mutant, scratch):
     """Compiles the mutated source; returns the object and the name of the one it replaces."""
-    source = build.source_dir / mutant.file
-    entry = next((e for e in build.commands if pathlib.Path(e["file"]) == source), None)
-    if entry is None:
-        raise MutantError(f"{mutant.file}: not a source of the emulated library")
-    mutated = scratch / source.name
-    mutated.write_text(edit(source.read_text(), mutant))
+    compiled = mutant.compiled or mutant.file
+    source = build.source_dir / "src" / compiled
+    original = next((c for c in build.compilations if c.source == source), None)
+    if original is None:
+        raise MutantError(f"{compiled}: not a source of the emulated library")
+    # The tree of mutated files comes first in the include path: headers can be mutated too.
+    tree = scratch / "src"
+    mutated = tree / mutant.file
+    mutated.parent.mkdir(parents=True)
+    mutated.write_text(edit((build.source_dir / "src" / mutant.file).read_text(), mutant))
     mutated_object = scratch / "mutant.o"
-    command = [str(mutated) if word == entry["file"] else word
-               for word in shlex.split(entry["command"])]
-    command[command.index("-o") + 1] = str(mutated_object)
+    words = list(original.words)
+    if compiled == mutant.file:
+        words[words.index(str(source))] = str(mutated)
+    words[words.index("-o") + 1] = str(mutated_object)
     # Removing code may leave names unused: that is not what is being tested.
-    run([*command, "-Wno-error"], "compiling", cwd=entry["directory"])
-    return mutated_object, entry["output"]
+    run([words[0], f"-I{tree}", *words[1:], "-Wno-error"], "compiling", cwd=original.directory)
+    return mutated_object, original.output
 
 
-def link(build, entry, objects, scratch):
+def link(build, objects, scratch):
     """Links objects as the build does."""
-    words = shlex.split(entry["command"])
+    words, directory = build.compilations[0].words, build.compilations[0].directory
     flags = [w for w in words if w.startswith("-fsanitize=") or w == "-fopenmp"]
     run([words[0], "-shared", *flags, "-Wl,-z,defs", f"-Wl,-soname,{build.library.name}",
          "-o", str(scratch / build.library.name), *objects, str(build.runtime), "-ldl"],
-        "linking", cwd=entry["directory"])
+        "linking", cwd=directory)
 
 
 def run_tests(build, test_filter, library_dir):
@@ -102,9 +125,9 @@ def check_mutant(build, mutant):
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         mutated_object, replaced = compile_mutant(build, mutant, scratch)
-        objects = [str(mutated_object) if e["output"] == replaced else e["output"]
-                   for e in build.commands]
-        link(build, build.commands[0], objects, scratch)
+        objects = [str(mutated_object) if c.output == replaced else c.output
+                   for c in build.compilations]
+        link(build, objects, scratch)
         passed, how = run_tests(build, mutant.filter, scratch)
         return None if passed else how
 
@@ -144,12 +167,10 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
 
-    commands = json.loads((arguments.build_dir / "compile_commands.json").read_text())
-    marker = "/mygemm_emulated.dir/"
-    build = Build(arguments.source_dir, [c for c in commands if marker in c["output"]],
+    build = Build(arguments.source_dir, read_compilations(arguments.build_dir),
                   arguments.library, arguments.runtime, arguments.tests)
     mutants = [m for m in MUTANTS if arguments.only in m.name]
-    if not build.commands or not mutants:
+    if not build.compilations or not mutants:
         sys.exit("nothing to check")
 
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:

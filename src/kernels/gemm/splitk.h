@@ -23,8 +23,10 @@ inline int64_t splitk_count(const GemmRow& row, const GemmProblem& p, const Devi
 // One FP32 partial matrix per split and product, dense: [split][batch][n][m].
 inline size_t splitk_bytes(const GemmProblem& p, int64_t splits) {
   if (splits < 2) return 0;
-  // A split product has fewer tiles than the GPU has slots, so this cannot overflow.
-  return static_cast<size_t>(splits * p.batch_count * p.m * p.n) * sizeof(float);
+  // A split product has fewer tiles than the GPU has slots, so this cannot overflow; where a size
+  // is 0 the others may be anything, and unsigned products still end at 0.
+  return static_cast<size_t>(splits) * static_cast<size_t>(p.batch_count) *
+         static_cast<size_t>(p.m) * static_cast<size_t>(p.n) * sizeof(float);
 }
 
 // The most splits up to `wanted` whose partial sums fit the workspace.

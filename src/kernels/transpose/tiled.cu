@@ -20,28 +20,42 @@ struct TilePlace {
   int64_t rows, cols;           // may exceed the tile
 };
 
+// Both go through registers so that a thread's loads are all in flight before the first store:
+// the compiler may not move a load across a store that could be to the same place.
 template <int kBytes>
-__device__ void read_tile(TransposeStorage<kBytes>& shared,
-                          const TilePlace<const Element<kBytes>>& from) {
+__device__ __forceinline__ void read_tile(TransposeStorage<kBytes>& shared,
+                                          const TilePlace<const Element<kBytes>>& from) {
   using Tile = TransposeTile<kBytes>;
   const int c = static_cast<int>(threadIdx.x) % Tile::kSide;
+  const int r0 = static_cast<int>(threadIdx.x) / Tile::kSide;
+  Element<kBytes> value[Tile::kPasses] = {};
 #pragma unroll
-  for (int r = static_cast<int>(threadIdx.x) / Tile::kSide; r < Tile::kSide;
-       r += Tile::kRowsPerPass) {
-    if (r < from.rows && c < from.cols) shared.tile[r][c] = from.origin[r * from.ld + c];
+  for (int pass = 0; pass < Tile::kPasses; ++pass) {
+    const int r = r0 + pass * Tile::kRowsPerPass;
+    if (r < from.rows && c < from.cols) value[pass] = from.origin[r * from.ld + c];
+  }
+#pragma unroll
+  for (int pass = 0; pass < Tile::kPasses; ++pass) {
+    shared.tile[r0 + pass * Tile::kRowsPerPass][c] = value[pass];
   }
 }
 
 // Writes the transpose of the tile: row r of the place is column r of the tile.
 template <int kBytes>
-__device__ void write_transposed(const TransposeStorage<kBytes>& shared,
-                                 const TilePlace<Element<kBytes>>& to) {
+__device__ __forceinline__ void write_transposed(const TransposeStorage<kBytes>& shared,
+                                                 const TilePlace<Element<kBytes>>& to) {
   using Tile = TransposeTile<kBytes>;
   const int c = static_cast<int>(threadIdx.x) % Tile::kSide;
+  const int r0 = static_cast<int>(threadIdx.x) / Tile::kSide;
+  Element<kBytes> value[Tile::kPasses];
 #pragma unroll
-  for (int r = static_cast<int>(threadIdx.x) / Tile::kSide; r < Tile::kSide;
-       r += Tile::kRowsPerPass) {
-    if (r < to.rows && c < to.cols) to.origin[r * to.ld + c] = shared.tile[c][r];
+  for (int pass = 0; pass < Tile::kPasses; ++pass) {
+    value[pass] = shared.tile[c][r0 + pass * Tile::kRowsPerPass];
+  }
+#pragma unroll
+  for (int pass = 0; pass < Tile::kPasses; ++pass) {
+    const int r = r0 + pass * Tile::kRowsPerPass;
+    if (r < to.rows && c < to.cols) to.origin[r * to.ld + c] = value[pass];
   }
 }
 

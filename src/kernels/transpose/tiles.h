@@ -12,6 +12,7 @@ struct TransposeTile {
   static constexpr int kSide = kBytes <= 4 ? 64 : 32;
   static constexpr int kThreads = 256;
   static constexpr int kRowsPerPass = kThreads / kSide;
+  static constexpr int kPasses = kSide / kRowsPerPass;
 };
 
 constexpr int kTransposeThreads = 256;

@@ -1,0 +1,165 @@
+#!/usr/bin/python3
+"""Draws results of mygemm-bench (bench/results/*.json) as figures for the README and the documents.
+
+Usage: bench/plot.py [RESULT.json ...] [--out docs/images] [--format svg]
+
+Without files, takes bench/results/*.json. Every figure names the device, date and commit of the run
+that it shows. Needs matplotlib (Debian: python3-matplotlib).
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")  # no display needed
+import matplotlib.pyplot as plt  # noqa: E402
+
+BENCH = pathlib.Path(__file__).resolve().parent
+OURS = "#1b6ca8"
+PEERS = ["#e08e2b", "#8a8a8a", "#5b9c5a"]
+NAIVE = "naive"
+LARGE = 1 << 20  # elements; smaller memory-bound problems measure a cache
+
+
+def measured(run, operation):
+    """The results of one operation that hold a measurement."""
+    return [r for r in run["results"] if r["operation"] == operation and "failure" not in r]
+
+
+def peer_rate(result, name):
+    rates = [peer["rate"] for peer in result["peers"] if peer["name"] == name]
+    return rates[0] if rates else None
+
+
+def peer_names(results):
+    """Names of the peers of some results, without our own naive kernel, in order."""
+    names = [peer["name"] for result in results for peer in result["peers"]]
+    return [name for name in dict.fromkeys(names) if name != NAIVE]
+
+
+def caption(run):
+    machine = run["machine"]
+    parts = [machine["name"], run["date"][:10], "commit " + run["commit"]]
+    if run.get("cublas"):
+        parts.append(f"cuBLAS {run['cublas'] // 10000}.{run['cublas'] // 100 % 100}")
+    if machine["driver"]:
+        parts.append("driver " + machine["driver"])
+    return ", ".join(parts)
+
+
+def finish(figure, run, path):
+    figure.text(0.01, 0.005, caption(run), fontsize=7, color="#555555")
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+    print(path)
+
+
+def square_products(run):
+    """Single square products without transposes and padding, smallest first. Odd sizes, which
+    belong to another suite, would make a saw of the line."""
+    chosen = {}
+    for result in measured(run, "sgemm"):
+        s = result["shape"]
+        square = s["m"] == s["n"] == s["k"] == s["lda"] == s["ldb"] == s["ldc"]
+        if square and s["m"] % 128 == 0 and s["form"] == "single" and s["transa"] == s["transb"] == "N":
+            chosen.setdefault(s["m"], result)
+    return [chosen[size] for size in sorted(chosen)]
+
+
+def plot_sgemm(run, path):
+    """Rate over size, ours and the libraries."""
+    results = square_products(run)
+    if len(results) < 2:
+        return
+    sizes = [r["shape"]["m"] for r in results]
+    figure, axes = plt.subplots(figsize=(7, 4))
+    axes.plot(sizes, [r["rate"] for r in results], "o-", color=OURS, label="mygemm")
+    for colour, name in zip(PEERS, peer_names(results)):
+        axes.plot(sizes, [peer_rate(r, name) for r in results], "s--", color=colour, label=name,
+                  markersize=4)
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("m = n = k")
+    axes.set_ylabel(results[0]["unit"])
+    axes.set_ylim(bottom=0)
+    axes.set_title("FP32 matrix product")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    finish(figure, run, path)
+
+
+def bars(run, results, labels, title, path):
+    """One group of bars a result: ours and the libraries; the copy of as many bytes as a line."""
+    if not results:
+        return
+    names = [name for name in peer_names(results) if name != "copy"]
+    width = 0.8 / (1 + len(names))
+    places = range(len(results))
+    figure, axes = plt.subplots(figsize=(max(7, 0.5 * len(results) + 2), 4.2))
+    axes.bar(places, [r["rate"] for r in results], width, color=OURS, label="mygemm")
+    for i, (colour, name) in enumerate(zip(PEERS, names), start=1):
+        axes.bar([x + i * width for x in places], [peer_rate(r, name) or 0 for r in results],
+                 width, color=colour, label=name)
+    axes.plot([x + width * len(names) / 2 for x in places],
+              [peer_rate(r, "copy") for r in results], "k_", markersize=14,
+              label="copy of as many bytes")
+    axes.set_xticks([x + width * len(names) / 2 for x in places])
+    axes.set_xticklabels(labels, rotation=60, ha="right", fontsize=8)
+    axes.set_ylabel(results[0]["unit"] + " read + written")
+    axes.set_title(title, loc="left")
+    axes.grid(axis="y", alpha=0.3)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncol=4, frameon=False, fontsize=8)
+    finish(figure, run, path)
+
+
+def plot_softmax(run, path):
+    """fp32 softmax over the number of columns, the largest problem of each."""
+    chosen = {}
+    for result in measured(run, "softmax"):
+        s = result["shape"]
+        plain = s["mode"] == "softmax" and s["direction"] == "forward"
+        if plain and s["rows"] * s["cols"] >= LARGE and s["xtype"] == s["ytype"] == "f32":
+            best = chosen.get(s["cols"])
+            if best is None or s["rows"] > best["shape"]["rows"]:
+                chosen[s["cols"]] = result
+    results = [chosen[cols] for cols in sorted(chosen)]
+    bars(run, results, [str(r["shape"]["cols"]) for r in results],
+         "FP32 softmax over the columns of a row", path)
+
+
+def plot_transpose(run, path):
+    """Transposes of 4-byte elements out of place, by size."""
+    chosen = {}
+    for result in measured(run, "transpose"):
+        s = result["shape"]
+        large = s["rows"] * s["cols"] >= LARGE
+        if large and s["element_size"] == 4 and s["batch"] == 1 and not s["in_place"]:
+            chosen.setdefault((s["rows"] * s["cols"], s["rows"], s["cols"]), result)
+    results = [chosen[key] for key in sorted(chosen)]
+    bars(run, results, [f"{r['shape']['rows']} × {r['shape']['cols']}" for r in results],
+         "Transpose of 4-byte elements", path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", nargs="*", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path, default=BENCH.parent / "docs" / "images")
+    parser.add_argument("--format", choices=["svg", "png"], default="svg")
+    arguments = parser.parse_args()
+    files = arguments.results or sorted((BENCH / "results").glob("*.json"))
+    if not files:
+        sys.exit("no results: run mygemm-bench with --json bench/results/NAME.json first")
+    plt.rcParams["svg.hashsalt"] = "mygemm"  # the same figure gives the same file
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        run = json.loads(file.read_text())
+        for name, plot in [("sgemm", plot_sgemm), ("softmax", plot_softmax),
+                           ("transpose", plot_transpose)]:
+            plot(run, arguments.out / f"{file.stem}-{name}.{arguments.format}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+# The CUDA language, where MYGEMM_CUDA asks for it (default: where nvcc is found).
+include(CheckLanguage)
+check_language(CUDA)
+if(CMAKE_CUDA_COMPILER)
+  set(nvcc_found ON)
+else()
+  set(nvcc_found OFF)
+endif()
+option(MYGEMM_CUDA "Build the CUDA backend (needs nvcc 13)" ${nvcc_found})
+
+if(MYGEMM_CUDA)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 90a-real)
+  endif()
+  enable_language(CUDA)
+  find_package(CUDAToolkit 13 REQUIRED)
+  # CMake 3.25.1 (Debian 12) does not know how nvcc 13 is asked for C++20.
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
+  set(CMAKE_CUDA_STANDARD 20)
+endif()

@@ -1,0 +1,32 @@
+# What `cmake --install` puts where, in three components that are also the Debian packages:
+# runtime (the library), development (header, CMake and pkg-config files), tools (the programs).
+# Everything finds its neighbours relative to itself: the prefix can be moved.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS mygemm EXPORT mygemm_targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mygemm
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN *.h)
+
+# find_package(mygemm CONFIG). The targets file needs nothing else: no CUDA, no OpenMP.
+set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mygemm)
+install(EXPORT mygemm_targets NAMESPACE mygemm:: FILE mygemmConfig.cmake
+        DESTINATION ${cmake_dir} COMPONENT development)
+# While the major version is 0, a new minor version may change the ABI.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/mygemmConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/mygemmConfigVersion.cmake
+        DESTINATION ${cmake_dir} COMPONENT development)
+
+# pkg-config mygemm, with the prefix relative to the .pc file.
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH MYGEMM_PREFIX_FROM_PC /${pkgconfig_dir} /)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/mygemm.pc.in ${PROJECT_BINARY_DIR}/mygemm.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/mygemm.pc
+        DESTINATION ${pkgconfig_dir} COMPONENT development)
+
+if(TARGET mygemm_bench)
+  install(TARGETS mygemm_bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+endif()

@@ -1,0 +1,26 @@
+// What every compute, query and explain call does once its problem is built: validate -> plan ->
+// launch, with each family's problem going through the same three functions. api.cpp calls these
+// and nothing else of the library.
+#pragma once
+
+#include "context.h"
+
+namespace mygemm {
+
+Status need_handle(const mygemmContext* context);
+Status need_result(const char* argument, const void* result);
+
+// validate -> plan -> launch.
+template <class Problem>
+Status run(const mygemmContext& context, const Problem& problem);
+
+// The workspace in bytes that the cheapest row would use if it could have all it wants.
+template <class Problem>
+Status query_workspace(const mygemmContext& context, const Problem& problem, size_t* bytes);
+
+// The plan as text, for the handle's device or a named one. See mygemm_explain_sgemm.
+template <class Problem>
+Status explain_call(const mygemmContext* context, const char* device, const Problem& problem,
+                    char* text, size_t capacity, size_t* length);
+
+}  // namespace mygemm

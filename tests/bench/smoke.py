@@ -1,0 +1,166 @@
+"""Runs mygemm-bench on the host backend with tiny problems and checks what it reports.
+
+Holds the log of MYGEMM_LOG to its contract too: every line of it must be a bench command. Takes the
+path of mygemm-bench; needs nothing but Python's standard library.
+"""
+
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = ""
+QUICK = ["--backend", "host", "--hot", "--groups", "3", "--min-time", "0.02"]
+OPERATIONS = ["sgemm", "softmax", "transpose"]
+PEER_OF_EVERY_RESULT = {"sgemm": "naive", "softmax": "copy", "transpose": "copy"}
+# What the "tiny" suites hold: a run that measured less has failed.
+TINY = {"sgemm": 7, "softmax": 5, "transpose": 6}
+
+
+def run(arguments, log=None, expect=0):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("MYGEMM_")}
+    if log is not None:
+        environment["MYGEMM_LOG"] = str(log)
+    done = subprocess.run([PROGRAM, *arguments], env=environment, text=True, timeout=100,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != expect:
+        raise AssertionError(f"{arguments}: exit status {done.returncode}, not {expect}\n"
+                             f"{done.stdout}\n{done.stderr}")
+    return done
+
+
+class Smoke(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def measure(self, arguments, log=None):
+        """The JSON report of a run, and its text."""
+        path = self.folder / "report.json"
+        done = run([*arguments, *QUICK, "--json", str(path)], log)
+        return json.loads(path.read_text()), done.stdout
+
+    def check_timing(self, entry):
+        ms = entry["ms"]
+        self.assertGreater(ms["min"], 0)
+        self.assertLessEqual(ms["min"], ms["median"])
+        self.assertLessEqual(ms["median"], ms["max"])
+        self.assertGreater(entry["rate"], 0)
+        self.assertGreaterEqual(entry["calls_per_group"], 1)
+        self.assertEqual(entry["clock"], "host")
+
+    def check_result(self, result):
+        self.check_timing(result)
+        self.assertTrue(result["row"].startswith("host_"), result["row"])
+        self.assertTrue(result["command"].startswith("mygemm " + result["operation"] + " -"))
+        self.assertFalse(result["wrong"])
+        names = [peer["name"] for peer in result["peers"]]
+        if not result["row"].endswith("naive"):
+            self.assertIn(PEER_OF_EVERY_RESULT[result["operation"]], names)
+            self.assertIsNotNone(result["error"], result["label"])
+        for peer in result["peers"] + result["rows"]:
+            self.check_timing(peer)
+            self.assertGreater(peer["ratio"], 0)
+            ours = peer["ms"]["median"] / result["ms"]["median"]
+            self.assertTrue(math.isclose(peer["ratio"], ours, rel_tol=1e-4))
+
+    def test_tiny_suites(self):
+        for operation in OPERATIONS:
+            with self.subTest(operation):
+                report, text = self.measure([operation, "--suite", "tiny"])
+                self.assertEqual(len(report["results"]), TINY[operation])
+                for result in report["results"]:
+                    self.assertEqual(result["operation"], operation)
+                    self.check_result(result)
+                    self.assertIn(result["label"], text)
+                self.assertIn("geometric mean", text.splitlines()[-1])
+                for key in ["date", "mygemm", "commit", "command_line"]:
+                    self.assertTrue(report[key], key)
+                self.assertEqual(report["machine"]["backend"], "host")
+                self.assertTrue(report["machine"]["name"])
+
+    def test_replays_the_log_of_a_real_run(self):
+        log = self.folder / "calls.log"
+        commands = set()
+        for operation in OPERATIONS:
+            report, _ = self.measure([operation, "--suite", "tiny"], log)
+            commands |= {result["command"] for result in report["results"]}
+        lines = log.read_text().splitlines()
+        logged = {line.split("#")[0].strip() for line in lines}
+        self.assertEqual(len(logged), sum(TINY.values()))
+        self.assertTrue(all("status=0" in line.split("#")[1] for line in lines))
+
+        report, text = self.measure(["replay", str(log)])
+        self.assertEqual(len(report["results"]), len(logged))
+        self.assertEqual(sum(result["repeats"] for result in report["results"]), len(lines))
+        for result in report["results"]:
+            self.check_result(result)
+        self.assertIn(f"all {sum('sgemm' in line for line in lines)} calls", text)
+        self.assertEqual({result["command"] for result in report["results"]}, logged)
+        self.assertEqual(commands, logged)
+
+    def test_a_log_line_is_a_bench_command(self):
+        log = self.folder / "calls.log"
+        self.measure(["sgemm", "-m", "5", "-n", "6", "-k", "7", "--transb", "T"], log)
+        self.measure(["softmax", "--rows", "3", "--cols", "9", "--direction", "backward"], log)
+        self.measure(["transpose", "--rows", "3", "--cols", "9", "--in-place", "1"], log)
+        for line in {line.split("#")[0].strip() for line in log.read_text().splitlines()}:
+            with self.subTest(line):
+                report, _ = self.measure(line.split()[1:])
+                self.assertEqual([result["command"] for result in report["results"]], [line])
+
+    def test_unusual_layouts(self):
+        for command in [
+            "sgemm -m 9 -n 8 -k 7 --batch 3 --stride-a -100 --stride-b 0 --stride-c 80 --ldc 10",
+            "sgemm -m 4 -n 5 -k 6 --lda 40 --batch 2 --form pointers",
+            "transpose --rows 5 --cols 7 --element-size 1 --batch 3 --stride-in -37",
+            "softmax --rows 5 --cols 7 --ldx 9 --ldy 8 --xtype f16 --ytype f32",
+        ]:
+            with self.subTest(command):
+                report, _ = self.measure(command.split())
+                self.check_result(report["results"][0])
+
+    def test_every_row(self):
+        report, text = self.measure(["sgemm", "-m", "70", "-n", "50", "-k", "30", "--all-rows"])
+        result = report["results"][0]
+        rows = {row["name"] for row in result["rows"]} | {result["row"]}
+        self.assertTrue({"host_naive", "host_blocked"} <= rows, rows)
+        self.assertTrue(all(row["estimated_us"] > 0 for row in result["rows"]))
+        self.assertIn("the plan chose", text)
+
+    def test_forced_row(self):
+        report, _ = self.measure(["transpose", "--rows", "64", "--cols", "32", "--force",
+                                  "host_naive"])
+        self.assertEqual(report["results"][0]["row"], "host_naive")
+
+    def test_overhead(self):
+        report, text = self.measure(["overhead"])
+        figures = {figure["name"]: figure for figure in report["overhead"]}
+        for name in ["a handle", "validate + plan, sgemm", "validate + plan, softmax",
+                     "validate + plan, transpose"]:
+            self.assertIn(name, text)
+            self.assertGreater(figures[name]["median"], 0)
+
+    def test_bad_input(self):
+        log = self.folder / "bad.log"
+        log.write_text("# nothing\nmygemm sgemm -m 4 -n 4 -k 4 # row=x status=7\nmygemm sgemm -q\n")
+        for arguments, status, sentence in [
+            (["sgemm", "-m", "4", "-n", "4"], 2, "-k = 0"),
+            (["replay", str(log)], 2, "bad.log:3"),
+            (["sgemm", "-m", "4", "-n", "4", "-k", "4", "--json", "/nowhere/at/all"], 2,
+             "/nowhere/at/all"),
+            (["sgemm", "-m", "4", "-n", "4", "-k", "4", "--force", "nonsense"], 1, "nonsense"),
+        ]:
+            with self.subTest(arguments):
+                done = run([*arguments, *QUICK], expect=status)
+                self.assertIn(sentence, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main(verbosity=2)

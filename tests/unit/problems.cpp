@@ -1,0 +1,161 @@
+// Unit tests: makes problems and devices.
+#include "unit/problems.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+
+#include "plan/plan.h"
+
+namespace mygemm_tests {
+
+using mygemm::DeviceTraits;
+using mygemm::GemmProblem;
+using mygemm::Scalar;
+using mygemm::SoftmaxProblem;
+using mygemm::TransposeProblem;
+
+Scalar host_scalar(float value) { return {value, address<const float>(12), false}; }
+
+int64_t saturated_product(int64_t a, int64_t b) {
+  int64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
+}
+
+GemmProblem gemm(bool transa, bool transb, int64_t m, int64_t n, int64_t k, int64_t batch_count) {
+  GemmProblem p{};
+  p.transa = transa;
+  p.transb = transb;
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  p.batch_count = batch_count;
+  p.alpha = host_scalar(1.0f);
+  p.beta = host_scalar(0.0f);
+  const auto stride = [&](int64_t ld, int64_t columns) {
+    return batch_count == 1 ? 0 : saturated_product(ld, columns);
+  };
+  const int64_t lda = std::max<int64_t>(1, p.a_rows()), ldb = std::max<int64_t>(1, p.b_rows());
+  const int64_t ldc = std::max<int64_t>(1, m);
+  p.a = {address<const float>(0), nullptr, lda, stride(lda, p.a_cols())};
+  p.b = {address<const float>(1), nullptr, ldb, stride(ldb, p.b_cols())};
+  p.c = {address<float>(2), nullptr, ldc, stride(ldc, n)};
+  p.math = MYGEMM_MATH_DEFAULT;
+  return p;
+}
+
+SoftmaxProblem softmax(int64_t rows, int64_t cols, mygemmDataType_t type) {
+  const int64_t ld = std::max<int64_t>(1, cols);
+  SoftmaxProblem p{};
+  p.mode = MYGEMM_SOFTMAX;
+  p.rows = rows;
+  p.cols = cols;
+  p.scale = 1.0f;
+  p.in = {address<void>(0), type, ld};
+  p.out = {address<void>(2), type, ld};
+  return p;
+}
+
+SoftmaxProblem softmax_backward(int64_t rows, int64_t cols, mygemmDataType_t type) {
+  SoftmaxProblem p = softmax(rows, cols, type);
+  p.backward = true;
+  p.dy = {address<void>(1), type, p.in.ld};
+  return p;
+}
+
+TransposeProblem transpose(int64_t element_size, int64_t rows, int64_t cols, int64_t batch_count) {
+  TransposeProblem p{};
+  p.element_size = element_size;
+  p.rows = rows;
+  p.cols = cols;
+  p.in = address<void>(0);
+  p.ldin = std::max<int64_t>(1, cols);
+  p.out = address<void>(1);
+  p.ldout = std::max<int64_t>(1, rows);
+  p.batch_count = batch_count;
+  p.stride_in = p.stride_out = batch_count == 1 ? 0 : saturated_product(rows, cols);
+  return p;
+}
+
+TransposeProblem transpose_in_place(int64_t element_size, int64_t rows, int64_t cols,
+                                    int64_t batch_count) {
+  TransposeProblem p = transpose(element_size, rows, cols, batch_count);
+  p.in = p.out;
+  return p;
+}
+
+int64_t random_size(Random& random) {
+  const int64_t bits = random.integer(0, 63);
+  if (bits == 63) return std::numeric_limits<int64_t>::max() - random.integer(0, 1);
+  return std::max<int64_t>(0, (int64_t{1} << bits) + random.integer(-2, 2));
+}
+
+namespace {
+
+// Mostly 1, else of any size.
+int64_t random_batch(Random& random) {
+  return random.integer(0, 1) == 0 ? 1 : random_size(random);
+}
+
+// Half of all problems have sizes that a machine could hold.
+int64_t random_extent(Random& random, bool huge) {
+  return huge ? random_size(random) : std::min<int64_t>(random_size(random), 20000);
+}
+
+mygemmDataType_t random_type(Random& random) {
+  constexpr mygemmDataType_t kTypes[] = {MYGEMM_R_32F, MYGEMM_R_16F, MYGEMM_R_16BF};
+  return random.pick(kTypes, 3);
+}
+
+}  // namespace
+
+void random_problem(Random& random, GemmProblem* problem) {
+  const bool huge = random.integer(0, 1) == 0;
+  const int64_t m = random_extent(random, huge), n = random_extent(random, huge);
+  const int64_t k = random_extent(random, huge);
+  *problem = gemm(random.integer(0, 1) == 1, random.integer(0, 1) == 1, m, n, k,
+                  random_batch(random));
+  constexpr float kScalars[] = {0.0f, 1.0f, 2.0f, std::numeric_limits<float>::quiet_NaN()};
+  problem->alpha.value = random.pick(kScalars, 4);
+  problem->beta.value = random.pick(kScalars, 4);
+}
+
+void random_problem(Random& random, SoftmaxProblem* problem) {
+  const bool huge = random.integer(0, 1) == 0;
+  const int64_t rows = random_extent(random, huge), cols = random_extent(random, huge);
+  *problem = random.integer(0, 1) == 0 ? softmax(rows, cols) : softmax_backward(rows, cols);
+  problem->mode = random.integer(0, 1) == 0 ? MYGEMM_SOFTMAX : MYGEMM_LOG_SOFTMAX;
+  problem->in.type = random_type(random);
+  problem->dy.type = random_type(random);
+  problem->out.type = random_type(random);
+}
+
+void random_problem(Random& random, TransposeProblem* problem) {
+  const bool huge = random.integer(0, 1) == 0;
+  const int64_t element_size = int64_t{1} << random.integer(0, 4);
+  const int64_t rows = random_extent(random, huge);
+  const int64_t cols = random.integer(0, 3) == 0 ? rows : random_extent(random, huge);
+  const int64_t batch_count = random_batch(random);
+  *problem = random.integer(0, 1) == 0 ? transpose(element_size, rows, cols, batch_count)
+                                       : transpose_in_place(element_size, rows, cols, batch_count);
+}
+
+DeviceTraits host_device(bool has_cblas) {
+  DeviceTraits host{};
+  std::snprintf(host.name, sizeof host.name, "%s", has_cblas ? "host" : "host without CBLAS");
+  host.num_sms = 2;
+  host.fp32_flops = 120e9;
+  host.memory_bandwidth = 20e9;
+  host.has_cblas = has_cblas;
+  return host;
+}
+
+std::vector<DeviceTraits> all_devices() {
+  const auto known = mygemm::known_devices();
+  std::vector<DeviceTraits> devices(known.begin(), known.end());
+  devices.push_back(host_device(true));
+  devices.push_back(host_device(false));
+  return devices;
+}
+
+}  // namespace mygemm_tests

@@ -1,0 +1,50 @@
+// Unit tests: problems and devices to validate, plan and describe. Pointers are made up and never
+// followed; operands lie apart and are aligned to 256 bytes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "problem.h"
+#include "support/random.h"
+
+namespace mygemm_tests {
+
+// Far from one another, and from the ends of the address space.
+template <class T>
+T* address(int index) {
+  return reinterpret_cast<T*>(uintptr_t{1} << 40 << index);
+}
+
+// A value for alpha or beta that is known when the call is made.
+mygemm::Scalar host_scalar(float value);
+
+// Dense problems with the smallest legal leading dimensions and strides; alpha = 1, beta = 0.
+mygemm::GemmProblem gemm(bool transa, bool transb, int64_t m, int64_t n, int64_t k,
+                         int64_t batch_count = 1);
+mygemm::SoftmaxProblem softmax(int64_t rows, int64_t cols,
+                               mygemmDataType_t type = MYGEMM_R_32F);
+mygemm::SoftmaxProblem softmax_backward(int64_t rows, int64_t cols,
+                                        mygemmDataType_t type = MYGEMM_R_32F);
+mygemm::TransposeProblem transpose(int64_t element_size, int64_t rows, int64_t cols,
+                                   int64_t batch_count = 1);
+mygemm::TransposeProblem transpose_in_place(int64_t element_size, int64_t rows, int64_t cols,
+                                            int64_t batch_count = 1);
+
+// The product as a saturating int64_t: strides of huge problems.
+int64_t saturated_product(int64_t a, int64_t b);
+
+// Sizes from nothing over every power of two and its neighbours to INT64_MAX.
+int64_t random_size(Random& random);
+
+// Problems of such sizes with every switch at random; legal as far as explain checks them.
+void random_problem(Random& random, mygemm::GemmProblem* problem);
+void random_problem(Random& random, mygemm::SoftmaxProblem* problem);
+void random_problem(Random& random, mygemm::TransposeProblem* problem);
+
+// A host of two threads.
+mygemm::DeviceTraits host_device(bool has_cblas);
+// All known GPUs, and hosts with and without a CBLAS.
+std::vector<mygemm::DeviceTraits> all_devices();
+
+}  // namespace mygemm_tests
