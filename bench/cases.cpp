@@ -94,9 +94,8 @@ Fields fields(const SgemmCase& p) {
 }
 
 Fields fields(const SoftmaxCase& p) {
-  Fields result = {{"--mode", p.mode},        {"--direction", p.direction},
-                   {"--rows", text(p.rows)},  {"--cols", text(p.cols)},
-                   {"--xtype", p.xtype},      {"--ldx", text(p.ldx)}};
+  Fields result = {{"--mode", p.mode},       {"--direction", p.direction}, {"--rows", text(p.rows)},
+                   {"--cols", text(p.cols)}, {"--xtype", p.xtype},         {"--ldx", text(p.ldx)}};
   if (p.backward()) {
     result.insert(result.end(), {{"--dytype", p.dytype}, {"--lddy", text(p.lddy)}});
   }

@@ -17,18 +17,18 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 
 // Leading dimensions of 0 and absent strides stand for the smallest legal ones until complete().
 struct SgemmCase {
-  std::string transa = "N", transb = "N";      // N, T or C
+  std::string transa = "N", transb = "N";  // N, T or C
   int64_t m = 0, n = 0, k = 0;
   int64_t lda = 0, ldb = 0, ldc = 0;
   int64_t batch = 1;
   std::optional<int64_t> stride_a, stride_b, stride_c;
-  std::string form;                            // "single", "strided" or "pointers"
+  std::string form;  // "single", "strided" or "pointers"
 };
 
 // In the gradient x, dy and y stand for y, dy and dx, as in a log line.
 struct SoftmaxCase {
-  std::string mode = "softmax";                // or "log"
-  std::string direction = "forward";           // or "backward"
+  std::string mode = "softmax";       // or "log"
+  std::string direction = "forward";  // or "backward"
   int64_t rows = 0, cols = 0;
   std::string xtype = "f32", dytype = "f32", ytype = "f32";  // f32, f16, bf16
   int64_t ldx = 0, lddy = 0, ldy = 0;
@@ -65,9 +65,9 @@ std::string label(const SoftmaxCase& problem);
 std::string label(const TransposeCase& problem);
 
 double flops(const SgemmCase& problem);
-double bytes(const SgemmCase& problem);        // A, B and C once each
-double bytes(const SoftmaxCase& problem);      // read + written
-double bytes(const TransposeCase& problem);    // read + written
+double bytes(const SgemmCase& problem);      // A, B and C once each
+double bytes(const SoftmaxCase& problem);    // read + written
+double bytes(const TransposeCase& problem);  // read + written
 
 mygemmDataType_t data_type(const std::string& name);
 

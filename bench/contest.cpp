@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-constexpr double kSlowestRowSeconds = 0.1;     // estimated: slower rows would take minutes
+constexpr double kSlowestRowSeconds = 0.1;  // estimated: slower rows would take minutes
 constexpr size_t kWorkspaceAlignment = 256;
 
 bool is_naive(const std::string& row) { return row == "naive" || row == "host_naive"; }
@@ -111,8 +111,7 @@ const Entrant* reference_of(const std::vector<Entrant>& entrants) {
   return entrants.size() > 1 && entrants.back().is_row ? &entrants.back() : nullptr;
 }
 
-std::vector<std::byte> output_of(const Session& session, const Contest& contest,
-                                 const Call& call) {
+std::vector<std::byte> output_of(const Session& session, const Contest& contest, const Call& call) {
   contest.prepare();
   call(0);
   return sample(session.machine, contest.output->first(), contest.output->bytes());
@@ -129,7 +128,8 @@ double error_of(const Session& session, const Contest& contest, const Call& ours
 }  // namespace
 
 CopyPeer::CopyPeer(const Machine& machine, double bytes, bool hot)
-    : machine_(&machine), bytes_(static_cast<size_t>(bytes)),
+    : machine_(&machine),
+      bytes_(static_cast<size_t>(bytes)),
       sets_(rotation_sets(machine, 2 * static_cast<int64_t>(bytes), hot)),
       from_(machine, MYGEMM_R_32F, static_cast<int64_t>(bytes_ + 3) / 4, 0, sets_, 1),
       to_(machine, MYGEMM_R_32F, static_cast<int64_t>(bytes_ + 3) / 4, 0, sets_, 2) {}
@@ -171,7 +171,9 @@ Result run_contest(Session* session, const Contest& contest) {
   const double work_in_unit = contest.work * (result.unit == "TFLOP/s" ? 1e-12 : 1e-9);
   result.rate = work_in_unit / result.timing.median;
   for (size_t i = 1; i < entrants.size(); ++i) {
-    Measurement measured = {entrants[i].name, timings[i], work_in_unit / timings[i].median,
+    Measurement measured = {entrants[i].name,
+                            timings[i],
+                            work_in_unit / timings[i].median,
                             timings[i].median / result.timing.median,
                             entrants[i].is_row && is_naive(entrants[i].name),
                             entrants[i].estimated_us};

@@ -16,7 +16,7 @@ namespace bench {
 struct Peer {
   std::string name;
   Call call;
-  bool same_result;             // false: moves as many bytes, e.g. a copy
+  bool same_result;  // false: moves as many bytes, e.g. a copy
 };
 
 // The peer of a memory-bound operation: copies `bytes` bytes, from and to rotated memory.
@@ -33,18 +33,18 @@ class CopyPeer {
 };
 
 struct Contest {
-  std::string operation;        // the subcommand: "sgemm", ...
+  std::string operation;  // the subcommand: "sgemm", ...
   std::string label;
   Fields fields;
   Family family;
-  double work;                  // per call: FLOP or bytes
-  int64_t sets;                 // copies of the operands
-  double set_bytes;             // of one copy
+  double work;                   // per call: FLOP or bytes
+  int64_t sets;                  // copies of the operands
+  double set_bytes;              // of one copy
   const RotatedOperand* output;  // its copy 0 is compared
   mygemmDataType_t output_type;
-  bool exact;                   // outputs must be equal bit by bit
-  double tolerance;             // else: of max |ours - peer| / max |peer|
-  std::function<void()> prepare;  // makes copy 0 of the output as it is before a call
+  bool exact;                           // outputs must be equal bit by bit
+  double tolerance;                     // else: of max |ours - peer| / max |peer|
+  std::function<void()> prepare;        // makes copy 0 of the output as it is before a call
   std::vector<std::string> peer_names;  // those that this operation can have, for the table
   std::vector<Peer> peers;
   std::function<Call(mygemmHandle_t)> ours;
@@ -56,8 +56,8 @@ struct Contest {
 struct Measurement {
   std::string name;
   Timing timing;
-  double rate;                  // in the result's unit
-  double ratio;                 // our speed / its speed
+  double rate;   // in the result's unit
+  double ratio;  // our speed / its speed
   bool naive;
   std::optional<double> estimated_us;  // by the plan; rows only
 };
@@ -73,10 +73,10 @@ struct Result {
   std::optional<double> error;  // absent where nothing computes the same; NaN is an error too
   double tolerance = 0;
   double working_set_bytes = 0;
-  bool cold = false;            // the working set exceeds twice the last-level cache
+  bool cold = false;  // the working set exceeds twice the last-level cache
   TelemetryReading telemetry;
-  int64_t repeats = 1;          // lines of a replayed log
-  std::string failure;          // why there is no measurement, or empty
+  int64_t repeats = 1;  // lines of a replayed log
+  std::string failure;  // why there is no measurement, or empty
 
   bool wrong() const { return error.has_value() && !(*error <= tolerance); }
 };

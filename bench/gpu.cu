@@ -34,7 +34,7 @@ class Event {
  public:
   Event() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
   ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;             // owns a cudaEvent_t
+  Event(const Event&) = delete;  // owns a cudaEvent_t
   Event& operator=(const Event&) = delete;
   void record() { check(cudaEventRecord(event_, the_stream), "cudaEventRecord"); }
   void wait() { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
@@ -132,7 +132,7 @@ void fill_random(void* data, mygemmDataType_t type, int64_t count, uint32_t seed
   constexpr int kThreads = 256;
   const int64_t blocks = std::min<int64_t>((count + kThreads - 1) / kThreads, 8192);
   fill_random_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, the_stream>>>(data, type, count,
-                                                                                seed);
+                                                                                 seed);
   check(cudaGetLastError(), "fill_random_kernel");
 }
 

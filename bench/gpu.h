@@ -14,11 +14,11 @@ namespace bench::gpu {
 struct Info {
   std::string name;
   std::string pci_bus_id;
-  int compute_capability;       // 10 * major + minor
+  int compute_capability;  // 10 * major + minor
   int num_sms;
   int64_t l2_bytes;
   int64_t memory_bytes;
-  int driver_version;           // CUDA's numbers: 13000 is 13.0
+  int driver_version;  // CUDA's numbers: 13000 is 13.0
   int runtime_version;
 };
 
@@ -54,7 +54,7 @@ class Graph {
   explicit Graph(const std::function<void()>& work);
   ~Graph();
   Graph(Graph&& other) noexcept : executable_(other.executable_) { other.executable_ = nullptr; }
-  Graph(const Graph&) = delete;             // owns a cudaGraphExec_t
+  Graph(const Graph&) = delete;  // owns a cudaGraphExec_t
   Graph& operator=(const Graph&) = delete;
 
   // Enqueues a replay.

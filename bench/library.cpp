@@ -47,12 +47,9 @@ Explanation explain(const ExplainCall& call) {
 
 const char* force_variable(Family family) {
   switch (family) {
-    case Family::kGemm:
-      return "MYGEMM_FORCE_GEMM";
-    case Family::kSoftmax:
-      return "MYGEMM_FORCE_SOFTMAX";
-    case Family::kTranspose:
-      return "MYGEMM_FORCE_TRANSPOSE";
+    case Family::kGemm: return "MYGEMM_FORCE_GEMM";
+    case Family::kSoftmax: return "MYGEMM_FORCE_SOFTMAX";
+    case Family::kTranspose: return "MYGEMM_FORCE_TRANSPOSE";
   }
   return "";
 }
@@ -89,8 +86,7 @@ mygemmHandle_t Library::handle(Family family, const std::string& row) {
   } else {
     unsetenv(variable);
   }
-  check(mygemm_set_stream(handle, machine_->cuda() ? gpu::stream() : nullptr),
-        "mygemm_set_stream");
+  check(mygemm_set_stream(handle, machine_->cuda() ? gpu::stream() : nullptr), "mygemm_set_stream");
   check(mygemm_set_math_mode(handle, math_), "mygemm_set_math_mode");
   handles_.emplace(key, handle);
   return handle;

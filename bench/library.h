@@ -21,7 +21,7 @@ void check(mygemmStatus_t status, const char* function);
 struct Explanation {
   struct Row {
     std::string name;
-    std::optional<double> microseconds;      // estimated; none where it cannot run
+    std::optional<double> microseconds;  // estimated; none where it cannot run
   };
   std::string chosen;
   std::vector<Row> rows;
@@ -40,7 +40,7 @@ class Library {
  public:
   Library(const Machine& machine, mygemmMathMode_t math) : machine_(&machine), math_(math) {}
   ~Library();
-  Library(const Library&) = delete;          // owns handles
+  Library(const Library&) = delete;  // owns handles
   Library& operator=(const Library&) = delete;
 
   // `row` empty: as the environment says, which is what a user gets.

@@ -18,7 +18,7 @@ namespace bench {
 namespace {
 
 constexpr size_t kAlignment = 256;
-constexpr int64_t kMaxSets = 1024;           // more copies than a group has calls are never used
+constexpr int64_t kMaxSets = 1024;  // more copies than a group has calls are never used
 constexpr int64_t kMaxRotatedHostBytes = int64_t{256} << 20;  // a server's L3 can be larger still
 
 size_t round_up(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -43,8 +43,7 @@ int64_t last_level_cache_bytes() {
 }  // namespace
 
 Machine::Machine(mygemmBackend_t wanted)
-    : cuda_(wanted == MYGEMM_BACKEND_CUDA ||
-            (wanted == MYGEMM_BACKEND_AUTO && gpu::available())) {
+    : cuda_(wanted == MYGEMM_BACKEND_CUDA || (wanted == MYGEMM_BACKEND_AUTO && gpu::available())) {
   if (!cuda_) {
     name_ = processor_name();
     processors_ = static_cast<int>(std::thread::hardware_concurrency());
@@ -144,7 +143,11 @@ void Buffer::swap(Buffer& other) noexcept {
 
 RotatedOperand::RotatedOperand(const Machine& machine, mygemmDataType_t type, int64_t count,
                                int64_t lead, int64_t sets, uint32_t seed)
-    : machine_(&machine), type_(type), count_(count), sets_(sets), seed_(seed),
+    : machine_(&machine),
+      type_(type),
+      count_(count),
+      sets_(sets),
+      seed_(seed),
       bytes_(static_cast<size_t>(count) * type_bytes(type)),
       lead_bytes_(static_cast<size_t>(lead) * type_bytes(type)),
       pitch_(round_up(bytes_)),
@@ -159,9 +162,7 @@ void* RotatedOperand::at(int64_t call) const {
   return memory_.data() + static_cast<size_t>(call % sets_) * pitch_ + lead_bytes_;
 }
 
-void RotatedOperand::refill() const {
-  machine_->fill_random(memory_.data(), type_, count_, seed_);
-}
+void RotatedOperand::refill() const { machine_->fill_random(memory_.data(), type_, count_, seed_); }
 
 int64_t rotation_sets(const Machine& machine, int64_t bytes_per_set, bool hot) {
   if (hot) {
@@ -178,7 +179,8 @@ int64_t rotation_sets(const Machine& machine, int64_t bytes_per_set, bool hot) {
 
 PointerArrays::PointerArrays(const Machine& machine, const RotatedOperand& operand, int64_t sets,
                              int64_t batch_count, int64_t stride_bytes)
-    : sets_(sets), batch_count_(batch_count),
+    : sets_(sets),
+      batch_count_(batch_count),
       memory_(machine, static_cast<size_t>(sets * batch_count) * sizeof(void*)) {
   std::vector<void*> pointers;
   for (int64_t set = 0; set < sets; ++set) {

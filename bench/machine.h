@@ -18,9 +18,9 @@ class Machine {
 
   bool cuda() const { return cuda_; }
   const std::string& name() const { return name_; }
-  const std::string& pci_bus_id() const { return pci_bus_id_; }  // empty on the host
+  const std::string& pci_bus_id() const { return pci_bus_id_; }   // empty on the host
   int compute_capability() const { return compute_capability_; }  // 0 on the host
-  int processors() const { return processors_; }     // multiprocessors, or threads of the host
+  int processors() const { return processors_; }        // multiprocessors, or threads of the host
   int64_t cache_bytes() const { return cache_bytes_; }  // the last level: a GPU's L2
   int driver_version() const { return driver_version_; }
   int runtime_version() const { return runtime_version_; }
@@ -50,7 +50,8 @@ class Buffer {
  public:
   Buffer() = default;
   Buffer(const Machine& machine, size_t bytes)
-      : machine_(&machine), bytes_(bytes),
+      : machine_(&machine),
+        bytes_(bytes),
         data_(static_cast<std::byte*>(bytes == 0 ? nullptr : machine.allocate(bytes))) {}
   ~Buffer() {
     if (data_ != nullptr) {
@@ -63,7 +64,7 @@ class Buffer {
     swap(taken);
     return *this;
   }
-  Buffer(const Buffer&) = delete;             // owns memory
+  Buffer(const Buffer&) = delete;  // owns memory
   Buffer& operator=(const Buffer&) = delete;
 
   std::byte* data() const { return data_; }
@@ -90,7 +91,7 @@ class RotatedOperand {
   // The first byte of copy 0 and the bytes of a copy, for checks.
   std::byte* first() const { return memory_.data(); }
   size_t bytes() const { return bytes_; }
-  void refill() const;                       // copy 0 as it was made
+  void refill() const;  // copy 0 as it was made
 
  private:
   const Machine* machine_;

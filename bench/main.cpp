@@ -65,8 +65,7 @@ void add_common_options(CLI::App* app, Request* request) {
       ->capture_default_str();
 }
 
-void add_suite_options(CLI::App* command, Request* request,
-                       std::vector<std::string> names) {
+void add_suite_options(CLI::App* command, Request* request, std::vector<std::string> names) {
   names.push_back("all");
   command->fallthrough();
   command->add_option("--suite", request->suites, "named lists of problems, or all")
@@ -180,9 +179,9 @@ int run(int argc, char** argv) {
                   transpose_suite);
   }
   for (const LoggedCase& logged : log) {
-    std::visit([&](const auto& problem) {
-      measure_one(&session, &report, problem, logged.repeats);
-    }, logged.problem);
+    std::visit(
+        [&](const auto& problem) { measure_one(&session, &report, problem, logged.repeats); },
+        logged.problem);
   }
   return report.finish() ? 0 : 1;
 }

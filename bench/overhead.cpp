@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-constexpr int kQueuedCalls = 256;            // fewer than a launch queue holds, so none waits
+constexpr int kQueuedCalls = 256;  // fewer than a launch queue holds, so none waits
 constexpr int kHandles = 20;
 
 double now_seconds() {
@@ -52,8 +52,7 @@ void measure_handles(const Session& session, Report* report) {
   std::vector<double> create, destroy;
   for (int i = 0; i < kHandles; ++i) {
     mygemmHandle_t handle = nullptr;
-    const double milliseconds =
-        seconds_of([&] { handle = create_handle(session.machine); }) * 1e3;
+    const double milliseconds = seconds_of([&] { handle = create_handle(session.machine); }) * 1e3;
     if (i == 0) {
       report->add(overhead("the first handle of the process", "ms", {milliseconds}));
     }
@@ -71,8 +70,7 @@ int64_t size_of(int64_t i) {
 }
 
 void measure_plans(Session* session, Report* report) {
-  const int calls =
-      std::max(1000, static_cast<int>(session->options.timer.min_seconds / 100e-9));
+  const int calls = std::max(1000, static_cast<int>(session->options.timer.min_seconds / 100e-9));
   mygemmHandle_t gemm = session->library.handle(Family::kGemm, "");
   size_t bytes = 0;
   report->add(host_cost(*session, "validate + plan, sgemm", calls, [&](int64_t i) {
@@ -127,8 +125,8 @@ void measure_tiny_calls(Session* session, Report* report) {
     check(mygemm_transpose(handle, sizeof(float), kSize, kSize, in, kSize, out, kSize),
           "mygemm_transpose");
   }));
-  const BlasGemm gemm = {false, false, kSize, kSize, kSize, one, zero, kSize, kSize, kSize,
-                         0,     0,     0,     1};
+  const BlasGemm gemm = {false, false, kSize, kSize, kSize, one, zero,
+                         kSize, kSize, kSize, 0,     0,     0,   1};
   if (session->cublas != nullptr) {
     report->add(host_cost(*session, verb + "cublasSgemm 8 x 8 x 8", kQueuedCalls,
                           [&](int64_t) { session->cublas->sgemm(gemm, in, other, out); }));

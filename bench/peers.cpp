@@ -83,8 +83,8 @@ std::unique_ptr<Cublas> Cublas::load(const Machine& machine, size_t workspace_by
       new Cublas(machine, std::move(functions), workspace_bytes, pedantic));
 }
 
-Cublas::Cublas(const Machine& machine, std::unique_ptr<Functions> functions,
-               size_t workspace_bytes, bool pedantic)
+Cublas::Cublas(const Machine& machine, std::unique_ptr<Functions> functions, size_t workspace_bytes,
+               bool pedantic)
     : functions_(std::move(functions)), workspace_(machine, workspace_bytes) {
   check(functions_->create(&handle_), "cublasCreate");
   check(functions_->set_stream(handle_, gpu::stream()), "cublasSetStream");
@@ -116,8 +116,7 @@ void Cublas::sgemm(const BlasGemm& g, const float* a, const float* b, float* c) 
 void Cublas::sgemm_strided_batched(const BlasGemm& g, const float* a, const float* b, float* c) {
   check(functions_->sgemm_strided_batched(handle_, cublas_op(g.transa), cublas_op(g.transb), g.m,
                                           g.n, g.k, &g.alpha, a, g.lda, g.stride_a, b, g.ldb,
-                                          g.stride_b, &g.beta, c, g.ldc, g.stride_c,
-                                          g.batch_count),
+                                          g.stride_b, &g.beta, c, g.ldc, g.stride_c, g.batch_count),
         "cublasSgemmStridedBatched");
 }
 
@@ -140,8 +139,10 @@ std::unique_ptr<Cblas> Cblas::load(std::string* why) {
   constexpr struct {
     const char* file;
     const char* name;
-  } kCandidates[] = {{"libopenblas.so.0", "openblas"}, {"libblis.so.4", "blis"},
-                     {"libmkl_rt.so.2", "mkl"},        {"libcblas.so.3", "cblas"},
+  } kCandidates[] = {{"libopenblas.so.0", "openblas"},
+                     {"libblis.so.4", "blis"},
+                     {"libmkl_rt.so.2", "mkl"},
+                     {"libcblas.so.3", "cblas"},
                      {"libblas.so.3", "cblas"}};
   for (const auto& candidate : kCandidates) {
     void* library = dlopen(candidate.file, RTLD_NOW | RTLD_LOCAL);
@@ -157,8 +158,7 @@ std::unique_ptr<Cblas> Cblas::load(std::string* why) {
 void Cblas::sgemm(const BlasGemm& g, const float* a, const float* b, float* c) const {
   for (int64_t i = 0; i < g.batch_count; ++i) {
     sgemm_(kCblasColMajor, cblas_op(g.transa), cblas_op(g.transb), g.m, g.n, g.k, g.alpha,
-           a + i * g.stride_a, g.lda, b + i * g.stride_b, g.ldb, g.beta, c + i * g.stride_c,
-           g.ldc);
+           a + i * g.stride_a, g.lda, b + i * g.stride_b, g.ldb, g.beta, c + i * g.stride_c, g.ldc);
   }
 }
 

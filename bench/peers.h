@@ -28,10 +28,10 @@ class Cublas {
   static std::unique_ptr<Cublas> load(const Machine& machine, size_t workspace_bytes, bool pedantic,
                                       std::string* why);
   ~Cublas();
-  Cublas(const Cublas&) = delete;            // owns a cublasHandle_t
+  Cublas(const Cublas&) = delete;  // owns a cublasHandle_t
   Cublas& operator=(const Cublas&) = delete;
 
-  int version() const;                       // cuBLAS's number, e.g. 130100
+  int version() const;  // cuBLAS's number, e.g. 130100
   void sgemm(const BlasGemm& gemm, const float* a, const float* b, float* c);
   void sgemm_strided_batched(const BlasGemm& gemm, const float* a, const float* b, float* c);
   void sgemm_batched(const BlasGemm& gemm, const float* const* a, const float* const* b,

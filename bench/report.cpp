@@ -139,15 +139,17 @@ void add_versions(Json* json, const Session& session) {
 }  // namespace
 
 Report::Report(const Session& session, std::vector<std::string> command_line)
-    : session_(&session), command_line_(std::move(command_line)), date_(now_utc()),
+    : session_(&session),
+      command_line_(std::move(command_line)),
+      date_(now_utc()),
       at_start_(session.telemetry.read()) {
   const Machine& machine = session.machine;
   std::printf("%s", machine.name().c_str());
   if (machine.cuda()) {
-    std::printf(" (sm_%d, %d SMs, %.0f MB L2, driver %s)", machine.compute_capability(),
-                machine.processors(), static_cast<double>(machine.cache_bytes()) / 1e6,
-                session.telemetry.driver().empty() ? "unknown"
-                                                   : session.telemetry.driver().c_str());
+    std::printf(
+        " (sm_%d, %d SMs, %.0f MB L2, driver %s)", machine.compute_capability(),
+        machine.processors(), static_cast<double>(machine.cache_bytes()) / 1e6,
+        session.telemetry.driver().empty() ? "unknown" : session.telemetry.driver().c_str());
   } else {
     std::printf(" (host, %d threads)", machine.processors());
   }
@@ -215,8 +217,7 @@ void Report::write_json() const {
   json.end_object();
 
   std::FILE* file = std::fopen(path.c_str(), "w");
-  const bool written =
-      file != nullptr && std::fputs((json.text() + "\n").c_str(), file) >= 0;
+  const bool written = file != nullptr && std::fputs((json.text() + "\n").c_str(), file) >= 0;
   if ((file != nullptr && std::fclose(file) != 0) || !written) {
     throw std::runtime_error("cannot write " + path);
   }

@@ -31,7 +31,7 @@ class Report {
   const Session* session_;
   std::vector<std::string> command_line_;
   std::string date_;
-  std::string table_;           // the operation whose header was printed last
+  std::string table_;  // the operation whose header was printed last
   TelemetryReading at_start_;
   std::vector<Result> results_;
   std::vector<Overhead> overheads_;

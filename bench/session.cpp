@@ -4,7 +4,9 @@
 namespace bench {
 
 Session::Session(const Options& wanted)
-    : options(wanted), machine(wanted.backend), library(machine, wanted.math),
+    : options(wanted),
+      machine(wanted.backend),
+      library(machine, wanted.math),
       telemetry(machine.pci_bus_id()) {
   if (!machine.cuda()) {
     cblas = Cblas::load(&no_peer);

@@ -19,14 +19,14 @@ struct Options {
   mygemmBackend_t backend = MYGEMM_BACKEND_AUTO;
   mygemmMathMode_t math = MYGEMM_MATH_DEFAULT;
   TimerOptions timer;
-  bool hot = false;             // one copy of the operands
-  bool all_rows = false;        // measure every row that can run
-  bool naive = true;            // measure the naive row
-  bool pedantic = false;        // cuBLAS in pedantic math too
-  std::string force;            // a row, or empty
-  std::optional<int64_t> workspace_mib;        // absent: what each call asks for
+  bool hot = false;                      // one copy of the operands
+  bool all_rows = false;                 // measure every row that can run
+  bool naive = true;                     // measure the naive row
+  bool pedantic = false;                 // cuBLAS in pedantic math too
+  std::string force;                     // a row, or empty
+  std::optional<int64_t> workspace_mib;  // absent: what each call asks for
   int64_t cublas_workspace_mib = 32;
-  std::string json;             // a file, or empty
+  std::string json;  // a file, or empty
 };
 
 struct Session {
@@ -38,7 +38,7 @@ struct Session {
   Telemetry telemetry;
   std::unique_ptr<Cublas> cublas, cublas_pedantic;
   std::unique_ptr<Cblas> cblas;
-  std::string no_peer;          // why there is no BLAS to compare with, or empty
+  std::string no_peer;  // why there is no BLAS to compare with, or empty
 };
 
 }  // namespace bench

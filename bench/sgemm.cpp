@@ -16,8 +16,8 @@ mygemmOperation_t operation(const std::string& name) {
 
 // Where `count` matrices of ld x columns lie, `stride` elements apart.
 struct Extent {
-  int64_t elements;             // of all of them
-  int64_t lead;                 // before matrix 0, where the stride is negative
+  int64_t elements;  // of all of them
+  int64_t lead;      // before matrix 0, where the stride is negative
 
   Extent(int64_t ld, int64_t columns, int64_t stride, int64_t count)
       : elements(std::abs(stride) * (count - 1) + ld * columns),
@@ -65,9 +65,9 @@ class Product {
   mygemmStatus_t call_ours(mygemmHandle_t handle, int64_t i) const {
     const mygemmOperation_t transa = operation(c_.transa), transb = operation(c_.transb);
     if (c_.form == "pointers") {
-      return mygemm_sgemm_batched(handle, transa, transb, c_.m, c_.n, c_.k, &kAlpha,
-                                  a_pointers(i), c_.lda, b_pointers(i), c_.ldb, &kBeta,
-                                  out_pointers(i), c_.ldc, c_.batch);
+      return mygemm_sgemm_batched(handle, transa, transb, c_.m, c_.n, c_.k, &kAlpha, a_pointers(i),
+                                  c_.lda, b_pointers(i), c_.ldb, &kBeta, out_pointers(i), c_.ldc,
+                                  c_.batch);
     }
     if (c_.form == "strided") {
       return mygemm_sgemm_strided_batched(handle, transa, transb, c_.m, c_.n, c_.k, &kAlpha, a(i),
@@ -110,9 +110,9 @@ bool fits_int(const SgemmCase& c) {
 
 BlasGemm blas_gemm(const SgemmCase& c) {
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
-  return {c.transa != "N", c.transb != "N", narrow(c.m), narrow(c.n), narrow(c.k),
-          Product::kAlpha, Product::kBeta, narrow(c.lda), narrow(c.ldb), narrow(c.ldc),
-          *c.stride_a, *c.stride_b, *c.stride_c, narrow(c.batch)};
+  return {c.transa != "N", c.transb != "N", narrow(c.m),   narrow(c.n),    narrow(c.k),
+          Product::kAlpha, Product::kBeta,  narrow(c.lda), narrow(c.ldb),  narrow(c.ldc),
+          *c.stride_a,     *c.stride_b,     *c.stride_c,   narrow(c.batch)};
 }
 
 void add_peers(Session* session, const SgemmCase& c, const Product& product, Contest* contest) {
@@ -162,17 +162,15 @@ Result measure(Session* session, const SgemmCase& c) {
     machine.fill_bytes(product.output().first(), 0xff, product.output().bytes());  // NaN
   };
   contest.ours = [&](mygemmHandle_t handle) -> Call {
-    return [&product, handle](int64_t i) {
-      check(product.call_ours(handle, i), "mygemm_sgemm");
-    };
+    return [&product, handle](int64_t i) { check(product.call_ours(handle, i), "mygemm_sgemm"); };
   };
   contest.workspace_size = [&](mygemmHandle_t handle, size_t* bytes) {
     return mygemm_sgemm_workspace_size(handle, operation(c.transa), operation(c.transb), c.m, c.n,
                                        c.k, c.batch, bytes);
   };
   contest.explain = [&](mygemmHandle_t handle, char* text, size_t capacity, size_t* length) {
-    return mygemm_explain_sgemm(handle, nullptr, operation(c.transa), operation(c.transb), c.m,
-                                c.n, c.k, product.a(0), c.lda, *c.stride_a, product.b(0), c.ldb,
+    return mygemm_explain_sgemm(handle, nullptr, operation(c.transa), operation(c.transb), c.m, c.n,
+                                c.k, product.a(0), c.lda, *c.stride_a, product.b(0), c.ldb,
                                 *c.stride_b, product.out(0), c.ldc, *c.stride_c, c.batch, text,
                                 capacity, length);
   };

@@ -27,9 +27,8 @@ T one_of(std::mt19937_64* random, std::initializer_list<T> choices) {
 
 template <class Case>
 std::vector<Case> completed(std::vector<Case> cases) {
-  std::transform(cases.begin(), cases.end(), cases.begin(), [](const Case& c) {
-    return complete(c);
-  });
+  std::transform(cases.begin(), cases.end(), cases.begin(),
+                 [](const Case& c) { return complete(c); });
   return cases;
 }
 
@@ -103,13 +102,13 @@ const std::vector<std::string>& sgemm_suites() {
 }
 
 const std::vector<std::string>& softmax_suites() {
-  static const std::vector<std::string> names = {"columns", "half",   "few_rows", "modes",
-                                                 "random",  "tiny"};
+  static const std::vector<std::string> names = {"columns", "half",   "few_rows",
+                                                 "modes",   "random", "tiny"};
   return names;
 }
 
 const std::vector<std::string>& transpose_suites() {
-  static const std::vector<std::string> names = {"squares",  "odd",    "skinny", "elements",
+  static const std::vector<std::string> names = {"squares", "odd",      "skinny", "elements",
                                                  "batched", "in_place", "random", "tiny"};
   return names;
 }
@@ -136,13 +135,11 @@ std::vector<SgemmCase> sgemm_suite(const std::string& name, const SuiteOptions& 
     cases.push_back(product(5120, 1024, 2560));
     cases.push_back(product(1000, 1000, 1000, "T", "N"));
   } else if (name == "skinny") {
-    cases = {product(1, 4096, 4096),       product(4096, 1, 4096),
-             product(16, 4096, 4096),      product(64, 4096, 4096),
-             product(4096, 16, 4096),      product(8192, 128, 8192),
-             product(128, 128, 65536),     product(32, 32, 1048576),
-             product(65536, 64, 64),       product(64, 65536, 1024),
-             product(100000, 100, 100),    product(4096, 4096, 64),
-             product(4096, 4096, 8),       product(1, 1, 1048576)};
+    cases = {product(1, 4096, 4096),   product(4096, 1, 4096),    product(16, 4096, 4096),
+             product(64, 4096, 4096),  product(4096, 16, 4096),   product(8192, 128, 8192),
+             product(128, 128, 65536), product(32, 32, 1048576),  product(65536, 64, 64),
+             product(64, 65536, 1024), product(100000, 100, 100), product(4096, 4096, 64),
+             product(4096, 4096, 8),   product(1, 1, 1048576)};
   } else if (name == "batched") {
     cases = {batch(16, 16384, "strided"), batch(32, 4096, "strided"), batch(64, 1024, "strided"),
              batch(128, 256, "strided"),  batch(256, 64, "strided"),  batch(512, 32, "strided"),
@@ -150,9 +147,10 @@ std::vector<SgemmCase> sgemm_suite(const std::string& name, const SuiteOptions& 
   } else if (name == "random") {
     cases = random_products(options);
   } else if (name == "tiny") {
-    cases = {product(8, 8, 8),         product(33, 17, 65),      product(64, 48, 32, "T", "N"),
-             product(5, 6, 7, "N", "T"), product(1, 64, 64, "T", "T"), batch(8, 5, "strided"),
-             batch(7, 3, "pointers")};
+    cases = {
+        product(8, 8, 8),           product(33, 17, 65),          product(64, 48, 32, "T", "N"),
+        product(5, 6, 7, "N", "T"), product(1, 64, 64, "T", "T"), batch(8, 5, "strided"),
+        batch(7, 3, "pointers")};
   } else {
     unknown(name);
   }
@@ -178,8 +176,8 @@ std::vector<SoftmaxCase> softmax_suite(const std::string& name, const SuiteOptio
       }
     }
   } else if (name == "few_rows") {
-    cases = {softmax(1, 1048576), softmax(8, 131072),   softmax(64, 131072),
-             softmax(1, 4096),    softmax(128, 1024),   softmax(4096, 4096)};
+    cases = {softmax(1, 1048576), softmax(8, 131072), softmax(64, 131072),
+             softmax(1, 4096),    softmax(128, 1024), softmax(4096, 4096)};
   } else if (name == "modes") {
     for (int64_t cols : {128, 1024, 4096, 32768}) {
       cases.push_back(softmax(total / cols, cols, "f32", "log"));
@@ -224,8 +222,8 @@ std::vector<TransposeCase> transpose_suite(const std::string& name, const SuiteO
       cases.push_back(transpose(options.host ? 2047 : 8191, options.host ? 2049 : 8193, size));
     }
   } else if (name == "batched") {
-    cases = {transpose(32, 32, 4, 16384), transpose(128, 128, 4, 1024),
-             transpose(512, 512, 4, 64),  transpose(1000, 64, 2, 256)};
+    cases = {transpose(32, 32, 4, 16384), transpose(128, 128, 4, 1024), transpose(512, 512, 4, 64),
+             transpose(1000, 64, 2, 256)};
   } else if (name == "in_place") {
     cases = {transpose(1024, 1024, 4, 1, 1), transpose(8192, 8192, 4, 1, 1),
              transpose(4096, 8192, 4, 1, 1), transpose(2047, 1025, 2, 1, 1)};
@@ -237,7 +235,7 @@ std::vector<TransposeCase> transpose_suite(const std::string& name, const SuiteO
       cases.push_back(transpose(rows, cols, one_of<int64_t>(&random, {1, 2, 4, 8, 16})));
     }
   } else if (name == "tiny") {
-    cases = {transpose(33, 65),         transpose(64, 31, 1), transpose(17, 40, 8, 3),
+    cases = {transpose(33, 65),          transpose(64, 31, 1), transpose(17, 40, 8, 3),
              transpose(48, 48, 4, 1, 1), transpose(7, 90, 16), transpose(12, 20, 2, 1, 1)};
   } else {
     unknown(name);

@@ -11,8 +11,8 @@ namespace bench {
 
 struct SuiteOptions {
   bool host = false;
-  uint32_t seed = 1;            // of "random"
-  int count = 40;               // of "random"
+  uint32_t seed = 1;  // of "random"
+  int count = 40;     // of "random"
 };
 
 const std::vector<std::string>& sgemm_suites();

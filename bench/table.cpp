@@ -91,8 +91,7 @@ void print_better_rows(const std::vector<Result>& results) {
 }  // namespace
 
 void print_header(const Result& result) {
-  std::printf("\n%-32s %-21s %10s %9s", result.operation.c_str(), "row", "ms",
-              result.unit.c_str());
+  std::printf("\n%-32s %-21s %10s %9s", result.operation.c_str(), "row", "ms", result.unit.c_str());
   for (const std::string& peer : result.peer_names) {
     std::printf("  %9.16s %6s", peer.c_str(), "ratio");
   }
@@ -144,8 +143,8 @@ bool print_summary(const std::vector<Result>& results) {
       continue;
     }
     std::printf("%s: %.3f times the speed of %s (geometric mean of %d), worst %.3f (%s)",
-                operation.c_str(), std::exp(sums.log_ratio / sums.count), peer.c_str(),
-                sums.count, sums.worst, sums.worst_label.c_str());
+                operation.c_str(), std::exp(sums.log_ratio / sums.count), peer.c_str(), sums.count,
+                sums.worst, sums.worst_label.c_str());
     if (sums.calls > sums.count) {
       std::printf("; all %lld calls: %.4g ms, %s %.4g ms", static_cast<long long>(sums.calls),
                   sums.our_ms, peer.c_str(), sums.their_ms);

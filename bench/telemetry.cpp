@@ -27,8 +27,7 @@ std::optional<int> clock_of(Function function, void* device, int which) {
 }  // namespace
 
 Telemetry::Telemetry(const std::string& pci_bus_id) {
-  void* library =
-      pci_bus_id.empty() ? nullptr : dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  void* library = pci_bus_id.empty() ? nullptr : dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     return;
   }

@@ -14,8 +14,8 @@ namespace {
 
 // Shorter calls would measure the launch, not the kernel. Estimates hold launches, hence not 20 us.
 constexpr double kGraphBelowSeconds = 30e-6;
-constexpr double kLongestGraph = 20;           // groups' minimal times, where copies are many
-constexpr double kLeadInBelowSeconds = 1e-3;   // longer calls hide the launch by themselves
+constexpr double kLongestGraph = 20;          // groups' minimal times, where copies are many
+constexpr double kLeadInBelowSeconds = 1e-3;  // longer calls hide the launch by themselves
 constexpr double kWarmUpSeconds = 5e-3;
 constexpr int64_t kMaxGraphCalls = 4096;
 constexpr int64_t kMaxGroupCalls = 1 << 20;
@@ -48,9 +48,7 @@ class Group {
   }
   double estimate() const { return seconds_; }
 
-  void set_size(double min_seconds) {
-    calls_ = calls_for(min_seconds, kMaxGroupCalls);
-  }
+  void set_size(double min_seconds) { calls_ = calls_for(min_seconds, kMaxGroupCalls); }
   // The estimate holds launches that a graph does without, so the graph is made twice as long.
   void capture(double min_seconds, int64_t sets) {
     calls_ = std::max(calls_for(2 * min_seconds, kMaxGraphCalls),

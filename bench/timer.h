@@ -16,14 +16,14 @@ using Call = std::function<void(int64_t i)>;
 
 struct TimerOptions {
   int groups = 7;
-  double min_seconds = 1e-3;    // of a group
+  double min_seconds = 1e-3;  // of a group
 };
 
 // Seconds per call over the groups.
 struct Timing {
   double median = 0, min = 0, max = 0;
   int64_t calls_per_group = 0;
-  const char* clock = "";       // "graph", "stream" or "host"
+  const char* clock = "";  // "graph", "stream" or "host"
 };
 
 // One Timing per call, in order. Every call is warmed up; then each of `groups` rounds times one

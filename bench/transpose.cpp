@@ -60,9 +60,9 @@ Result measure(Session* session, const TransposeCase& c) {
   const size_t element_size = static_cast<size_t>(c.element_size);
   contest.ours = [&](mygemmHandle_t handle) -> Call {
     return [&in, &out, &c, element_size, handle](int64_t i) {
-      check(mygemm_transpose_strided_batched(handle, element_size, c.rows, c.cols, in.at(i),
-                                             c.ldin, *c.stride_in, out.at(i), c.ldout,
-                                             *c.stride_out, c.batch),
+      check(mygemm_transpose_strided_batched(handle, element_size, c.rows, c.cols, in.at(i), c.ldin,
+                                             *c.stride_in, out.at(i), c.ldout, *c.stride_out,
+                                             c.batch),
             "mygemm_transpose_strided_batched");
     };
   };
@@ -71,9 +71,9 @@ Result measure(Session* session, const TransposeCase& c) {
                                            static_cast<int>(c.in_place), wanted);
   };
   contest.explain = [&](mygemmHandle_t handle, char* text, size_t capacity, size_t* length) {
-    return mygemm_explain_transpose(handle, nullptr, element_size, c.rows, c.cols, in.at(0),
-                                    c.ldin, *c.stride_in, out.at(0), c.ldout, *c.stride_out,
-                                    c.batch, text, capacity, length);
+    return mygemm_explain_transpose(handle, nullptr, element_size, c.rows, c.cols, in.at(0), c.ldin,
+                                    *c.stride_in, out.at(0), c.ldout, *c.stride_out, c.batch, text,
+                                    capacity, length);
   };
   const CopyPeer copy(machine, bytes(c) / 2, session->options.hot);
   contest.peers.push_back({"copy", [&copy](int64_t i) { copy(i); }, false});
@@ -81,11 +81,14 @@ Result measure(Session* session, const TransposeCase& c) {
   if (Cublas* cublas = session->cublas.get()) {
     contest.peer_names.push_back("cublas");
     if (fits_geam(c)) {
-      contest.peers.push_back({"cublas", [&in, &out, &c, cublas](int64_t i) {
-        cublas->transpose(static_cast<int>(c.rows), static_cast<int>(c.cols),
-                          static_cast<const float*>(in.at(i)), static_cast<int>(c.ldin),
-                          static_cast<float*>(out.at(i)), static_cast<int>(c.ldout));
-      }, true});
+      contest.peers.push_back({"cublas",
+                               [&in, &out, &c, cublas](int64_t i) {
+                                 cublas->transpose(
+                                     static_cast<int>(c.rows), static_cast<int>(c.cols),
+                                     static_cast<const float*>(in.at(i)), static_cast<int>(c.ldin),
+                                     static_cast<float*>(out.at(i)), static_cast<int>(c.ldout));
+                               },
+                               true});
     }
   }
   contest.peer_names.push_back(kNaive);

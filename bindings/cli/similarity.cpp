@@ -17,10 +17,16 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// What FP32 may be off by. Cosines are at most 1, sums of some hundred products. A softmax has
-// the rounding errors of the exponents, which are at most `scale`, and of exp and of the sum.
-constexpr double kCosineTolerance = 1e-5;
-constexpr double softmax_tolerance(double scale) { return 0x1p-22 * (scale + 16); }
+// What FP32 may be off by. A cosine is at most 1 and a sum of as many products as the fuller row
+// has terms, each of which adds one rounding. A softmax has the rounding errors of its exponents,
+// which are at most `scale`, and those of exp and of the sum.
+double cosine_tolerance(const TermMatrix& matrix) {
+  size_t longest = 0;
+  for (const SparseRow& row : matrix.rows) longest = std::max(longest, row.size());
+  return 0x1p-24 * static_cast<double>(longest + 2);
+}
+
+double softmax_tolerance(double scale) { return 0x1p-22 * (scale + 16); }
 
 // At most this many rows, evenly spread, are computed again in FP64.
 constexpr int64_t kRowsChecked = 256;
@@ -202,7 +208,7 @@ Similarity compare_rows(const Session& session, const TermMatrix& matrix, double
   transposing.max_error =
       require_at_most(0, transpose_error(dense, xt.take(), rows, matrix.terms), "transpose");
   multiplying.max_error =
-      require_at_most(kCosineTolerance, product_error(matrix, result.cosines), "sgemm");
+      require_at_most(cosine_tolerance(matrix), product_error(matrix, result.cosines), "sgemm");
 
   const auto cosines = result.cosines.as<float>();
   for (size_t i = 0; i < matrix.rows.size(); ++i) cosines[i * matrix.rows.size() + i] = -kInfinity;

@@ -3,6 +3,7 @@
 // of x, y and dy concern only loads and stores.
 #include "host/softmax_chunk.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -14,6 +15,9 @@ namespace mygemm::host {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+// Sums are FP32 within runs of this many columns and FP64 beyond: with 4 lanes, a whole chunk in
+// FP32 lost 4 bits. A multiple of every vector width.
+constexpr int64_t kSumRun = 512;
 
 template <class Type, int kWidth>
 [[gnu::always_inline]] inline void load_run(const TypedMatrix& matrix, const Chunk& chunk,
@@ -99,16 +103,42 @@ template <int kWidth>
 // values = exp(values - base); their sum.
 template <int kWidth>
 [[gnu::always_inline]] inline double exponentiate_run(float* values, int64_t count, float base) {
-  typename Simd<kWidth>::Float value;
-  typename Simd<kWidth>::Float sum{};
-  for (int64_t i = 0; i < count; i += kWidth) {
-    load(value, values + i);
-    value -= base;
-    exponentiate<kWidth>(value);
-    store(values + i, value);
-    sum += value;
+  double total = 0.0;
+  for (int64_t begin = 0; begin < count; begin += kSumRun) {
+    typename Simd<kWidth>::Float value;
+    typename Simd<kWidth>::Float sum{};
+    const int64_t end = std::min(count, begin + kSumRun);
+    for (int64_t i = begin; i < end; i += kWidth) {
+      load(value, values + i);
+      value -= base;
+      exponentiate<kWidth>(value);
+      store(values + i, value);
+      sum += value;
+    }
+    total += add_lanes<kWidth>(sum);
   }
-  return add_lanes<kWidth>(sum);
+  return total;
+}
+
+// The sum of a, or of a * b where b is not nullptr.
+template <int kWidth>
+[[gnu::always_inline]] inline double add_run(const float* a, const float* b, int64_t count) {
+  double total = 0.0;
+  for (int64_t begin = 0; begin < count; begin += kSumRun) {
+    typename Simd<kWidth>::Float left, right;
+    typename Simd<kWidth>::Float sum{};
+    const int64_t end = std::min(count, begin + kSumRun);
+    for (int64_t i = begin; i < end; i += kWidth) {
+      load(left, a + i);
+      if (b != nullptr) {
+        load(right, b + i);
+        left *= right;
+      }
+      sum += left;
+    }
+    total += add_lanes<kWidth>(sum);
+  }
+  return total;
 }
 
 template <int kWidth>
@@ -121,23 +151,12 @@ template <int kWidth>
     const float base = maximum == -kInfinity ? 0.0f : maximum;
     return {maximum, exponentiate_run<kWidth>(scratch.first, chunk.count, base)};
   }
-  typename Simd<kWidth>::Float sum{};
-  typename Simd<kWidth>::Float y, dy;
   load_chunk<kWidth>(problem.dy, chunk, 1.0f, 0.0f, scratch.second);
   if (problem.log_mode()) {
-    for (int64_t i = 0; i < chunk.count; i += kWidth) {
-      load(dy, scratch.second + i);
-      sum += dy;
-    }
-  } else {
-    load_chunk<kWidth>(problem.in, chunk, 1.0f, 0.0f, scratch.first);
-    for (int64_t i = 0; i < chunk.count; i += kWidth) {
-      load(y, scratch.first + i);
-      load(dy, scratch.second + i);
-      sum += y * dy;
-    }
+    return {0.0f, add_run<kWidth>(scratch.second, nullptr, chunk.count)};
   }
-  return {0.0f, add_lanes<kWidth>(sum)};
+  load_chunk<kWidth>(problem.in, chunk, 1.0f, 0.0f, scratch.first);
+  return {0.0f, add_run<kWidth>(scratch.first, scratch.second, chunk.count)};
 }
 
 template <int kWidth>

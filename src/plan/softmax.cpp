@@ -66,7 +66,7 @@ const char* unsupported(const SoftmaxRow& row, const SoftmaxProblem& p, const De
     return "a row has more columns than this kernel's registers hold";
   }
   if ((row.needs & kNeedsRowInShared) &&
-      row.shared_bytes + softmax_row_bytes(p) > device.shared_per_block) {
+      softmax_row_bytes(p) > device.shared_per_block - row.shared_bytes) {
     return "a row has more columns than a block's shared memory holds";
   }
   return nullptr;

@@ -17,7 +17,8 @@ if [[ $update == --update ]]; then
   # the library was built with CUDA.
   mkdir -p "$source/abi"
   abidw --headers-dir "$source/include" --drop-private-types --no-corpus-path --no-comp-dir-path \
-    --no-show-locs --exported-interfaces-only "$library" > "$baseline"
+    --no-show-locs --exported-interfaces-only "$library" |
+    sed "s|path='$source/|path='|" > "$baseline"
   echo "wrote $baseline"
   exit 0
 fi

@@ -1,12 +1,11 @@
-// Unit tests: the rules of the ABI. Every rule with its sentence, the order in which they are
-// checked, the calls that have nothing to do, and random problems against the rules restated.
+// Unit tests: the rules of the ABI for arguments. Every rule with its sentence, the order in which
+// they are checked, and the calls that have nothing to do. See validate_memory_test.cpp for overlap.
 #include "validate.h"
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
-#include <set>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -28,7 +27,6 @@ using mygemm_tests::Random;
 using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
 using mygemm_tests::transpose;
-using mygemm_tests::transpose_in_place;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr int64_t kMost = INT64_MAX;
@@ -229,154 +227,6 @@ TEST(Validate, ArraysOfPointersAreAlignedAndThere) {
   EXPECT_EQ(refusal(q), "");
   p.b.pointers = misaligned<const float* const>(4);
   EXPECT_EQ(refusal(p), "B = 0x10000000004 is not a multiple of 8 bytes");
-}
-
-TEST(Validate, SizesBeyondTheAddressSpace) {
-  GemmProblem p = gemm(false, false, kMost / 4, 3, 1);
-  EXPECT_TRUE(refusal(p).starts_with("C spans 2.77e+19 bytes, which does not fit the address space "
-                                     "(ld = 2305843009213693951, stride = 0, batch_count = 1)"))
-      << refusal(p);
-  p = gemm(false, false, 8, 6, 5, 3);
-  p.a.stride = INT64_MIN;
-  EXPECT_TRUE(refusal(p).starts_with("A spans ")) << refusal(p);
-  p.a.stride = -(int64_t{1} << 40);  // from 2^40 bytes down
-  EXPECT_TRUE(refusal(p).starts_with("A spans ")) << refusal(p);
-  EXPECT_TRUE(refusal(softmax(kMost, kMost)).starts_with("x spans "));
-  EXPECT_TRUE(refusal(transpose(16, kMost, kMost, kMost)).starts_with("in spans "));
-  TransposeProblem t = transpose(1, 8, 8, 2);
-  t.out = reinterpret_cast<void*>(uintptr_t{1} << 63);
-  t.stride_out = INT64_MIN;
-  EXPECT_TRUE(refusal(t).starts_with("out spans ")) << refusal(t);
-}
-
-TEST(Validate, OverlapOfProducts) {
-  GemmProblem p = gemm(false, false, 8, 6, 8);
-  p.c.data = const_cast<float*>(p.a.data) + 63;
-  EXPECT_EQ(refusal(p), "C overlaps A");
-  p.c.data = const_cast<float*>(p.a.data) + 64;
-  EXPECT_EQ(refusal(p), "");
-  p.c.data = const_cast<float*>(p.b.data);
-  EXPECT_EQ(refusal(p), "C overlaps B");
-  p = gemm(false, false, 8, 6, 5, 3);
-  p.c.stride = 47;
-  EXPECT_EQ(refusal(p), "stride of C = 47 makes matrices of the batch overlap");
-  p.c.stride = -48;
-  EXPECT_EQ(refusal(p), "");
-  p.a.stride = p.b.stride = 0;
-  EXPECT_EQ(refusal(p), "");
-  // Columns of C between columns of A, in one array.
-  p = gemm(false, false, 8, 6, 6);
-  p.a.ld = p.c.ld = 16;
-  p.c.data = const_cast<float*>(p.a.data) + 8;
-  EXPECT_EQ(refusal(p), "");
-}
-
-TEST(Validate, OverlapOfSoftmax) {
-  SoftmaxProblem p = softmax(4, 8);
-  p.out.data = p.in.data;
-  EXPECT_EQ(refusal(p), "");
-  p.out.type = MYGEMM_R_16F;
-  const std::string sentence =
-      "y overlaps x (in place needs the same pointer, the same ld and types of one width)";
-  EXPECT_EQ(refusal(p), sentence);
-  p.in.type = MYGEMM_R_16BF;
-  EXPECT_EQ(refusal(p), "");
-  p.out.ld = 9;
-  EXPECT_EQ(refusal(p), sentence);
-  SoftmaxProblem b = softmax_backward(4, 8);
-  b.out.data = b.in.data;
-  EXPECT_EQ(refusal(b), "");
-  b.dy.data = b.in.data;
-  EXPECT_EQ(refusal(b), "");
-  b.in.data = static_cast<char*>(b.out.data) + 4;
-  EXPECT_TRUE(refusal(b).starts_with("dx overlaps y ")) << refusal(b);
-  b.in.data = address<void>(5);
-  b.dy.ld = 12;
-  EXPECT_TRUE(refusal(b).starts_with("dx overlaps dy ")) << refusal(b);
-}
-
-TEST(Validate, OverlapOfTransposes) {
-  TransposeProblem p = transpose_in_place(4, 4, 8, 3);
-  EXPECT_EQ(refusal(p), "");
-  p.ldin = 11;  // longer than the matrix apart
-  EXPECT_EQ(refusal(p), "out overlaps in (in place, batches need stride_in = stride_out and room "
-                        "for both layouts)");
-  p.stride_in = p.stride_out = 44;
-  EXPECT_EQ(refusal(p), "");
-  p.stride_in = 45;
-  EXPECT_TRUE(refusal(p).starts_with("out overlaps in (in place, ")) << refusal(p);
-  p = transpose(4, 4, 8, 3);
-  p.in = static_cast<char*>(p.out) + 4;
-  EXPECT_EQ(refusal(p), "out overlaps in (only out = in is allowed)");
-  p = transpose(4, 4, 8, 3);
-  p.stride_in = -5;
-  EXPECT_EQ(refusal(p), "");
-  p.stride_out = 31;
-  EXPECT_EQ(refusal(p), "stride of out = 31 makes matrices of the batch overlap");
-  // The one matrix of a batch of 1 has no neighbour, whatever the strides.
-  p = transpose_in_place(4, 4, 8);
-  p.stride_in = 1;
-  EXPECT_EQ(refusal(p), "");
-}
-
-TEST(Validate, LeadingDimensionsBeyondTheAddressSpace) {
-  GemmProblem p = gemm(false, false, 8, 1, 5);
-  p.c.ld = kMost / 4 + 1;  // a single column, but its distance to the next is still computed
-  EXPECT_NE(refusal(p).find("does not fit"), std::string::npos);
-  p.c.ld = kMost / 4;
-  EXPECT_EQ(refusal(p), "");
-}
-
-// The elements that an operand's matrices hold, by number from the address of index 0.
-std::set<int64_t> elements_of(const void* data, int64_t runs, int64_t length, int64_t ld,
-                              int64_t stride, int64_t batch, bool* disjoint) {
-  std::set<int64_t> elements;
-  const auto first = static_cast<int64_t>(reinterpret_cast<uintptr_t>(data) / sizeof(float));
-  *disjoint = true;
-  for (int64_t i = 0; i < batch; ++i) {
-    for (int64_t run = 0; run < runs; ++run) {
-      for (int64_t e = 0; e < length; ++e) {
-        *disjoint &= elements.insert(first + i * stride + run * ld + e).second;
-      }
-    }
-  }
-  return elements;
-}
-
-bool share(const std::set<int64_t>& x, const std::set<int64_t>& y) {
-  for (int64_t element : x) {
-    if (y.contains(element)) return true;
-  }
-  return false;
-}
-
-TEST(Validate, RandomProductsAgainstSetsOfElements) {
-  Random random(5);
-  std::array<int, 2> verdicts{};
-  for (int trial = 0; trial < 20000; ++trial) {
-    const bool ta = random.integer(0, 1) == 1, tb = random.integer(0, 1) == 1;
-    GemmProblem p = gemm(ta, tb, random.integer(1, 4), random.integer(1, 4), random.integer(1, 4),
-                         random.integer(1, 3));
-    const auto place = [&](auto& operand) {
-      operand.data = address<float>(0) + random.integer(0, 60);
-      operand.ld += random.integer(0, 6);
-      operand.stride = random.integer(-20, 20);
-    };
-    place(p.a);
-    place(p.b);
-    place(p.c);
-    bool any, disjoint;
-    const auto a = elements_of(p.a.data, p.a_cols(), p.a_rows(), p.a.ld, p.a.stride,
-                               p.batch_count, &any);
-    const auto b = elements_of(p.b.data, p.b_cols(), p.b_rows(), p.b.ld, p.b.stride,
-                               p.batch_count, &any);
-    const auto c = elements_of(p.c.data, p.n, p.m, p.c.ld, p.c.stride, p.batch_count, &disjoint);
-    const bool legal = disjoint && !share(c, a) && !share(c, b);
-    ASSERT_EQ(refusal(p).empty(), legal) << refusal(p);
-    ++verdicts[legal];
-  }
-  EXPECT_GT(verdicts[0], 2000);
-  EXPECT_GT(verdicts[1], 2000);
 }
 
 // Shapes of any size: refused only for what shapes can break, and never an overflow.

@@ -1,0 +1,128 @@
+// Unit tests: the lines of MYGEMM_LOG, letter by letter, since mygemm-bench replays them.
+#include "log.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "unit/problems.h"
+
+namespace mygemm {
+namespace {
+
+using mygemm_tests::address;
+using mygemm_tests::gemm;
+using mygemm_tests::softmax;
+using mygemm_tests::softmax_backward;
+using mygemm_tests::transpose;
+using mygemm_tests::transpose_in_place;
+
+TEST(Log, DescribesProducts) {
+  EXPECT_EQ(describe(gemm(false, true, 5, 6, 7)),
+            "sgemm --transa N --transb T -m 5 -n 6 -k 7 --lda 5 --ldb 6 --ldc 5 --batch 1 "
+            "--stride-a 0 --stride-b 0 --stride-c 0 --form single");
+  GemmProblem p = gemm(true, false, 5, 6, 7, 3);
+  p.b.stride = -50;
+  EXPECT_EQ(describe(p),
+            "sgemm --transa T --transb N -m 5 -n 6 -k 7 --lda 7 --ldb 7 --ldc 5 --batch 3 "
+            "--stride-a 35 --stride-b -50 --stride-c 30 --form strided");
+  p.a = {nullptr, address<const float* const>(0), 9, 0};
+  p.b = {nullptr, address<const float* const>(1), 8, 0};
+  p.c = {nullptr, address<float* const>(2), 7, 0};
+  EXPECT_EQ(describe(p),
+            "sgemm --transa T --transb N -m 5 -n 6 -k 7 --lda 9 --ldb 8 --ldc 7 --batch 3 "
+            "--stride-a 0 --stride-b 0 --stride-c 0 --form pointers");
+}
+
+TEST(Log, DescribesSoftmax) {
+  SoftmaxProblem p = softmax(10, 20);
+  EXPECT_EQ(describe(p),
+            "softmax --mode softmax --direction forward --rows 10 --cols 20 --xtype f32 --ldx 20 "
+            "--ytype f32 --ldy 20");
+  p.mode = MYGEMM_LOG_SOFTMAX;
+  p.in = {p.in.data, MYGEMM_R_16F, 21};
+  p.out = {p.out.data, MYGEMM_R_16BF, 22};
+  EXPECT_EQ(describe(p),
+            "softmax --mode log --direction forward --rows 10 --cols 20 --xtype f16 --ldx 21 "
+            "--ytype bf16 --ldy 22");
+  // Backward: x stands for y, and y for dx.
+  SoftmaxProblem b = softmax_backward(10, 20);
+  b.in = {b.in.data, MYGEMM_R_16F, 21};
+  b.dy = {b.dy.data, MYGEMM_R_16BF, 22};
+  EXPECT_EQ(describe(b),
+            "softmax --mode softmax --direction backward --rows 10 --cols 20 --xtype f16 --ldx 21 "
+            "--dytype bf16 --lddy 22 --ytype f32 --ldy 20");
+}
+
+TEST(Log, DescribesTransposes) {
+  TransposeProblem p = transpose(16, 10, 20, 3);
+  p.stride_in = -200;
+  EXPECT_EQ(describe(p),
+            "transpose --element-size 16 --rows 10 --cols 20 --ldin 20 --ldout 10 --batch 3 "
+            "--stride-in -200 --stride-out 200 --in-place 0");
+  EXPECT_EQ(describe(transpose_in_place(1, 10, 20)),
+            "transpose --element-size 1 --rows 10 --cols 20 --ldin 20 --ldout 10 --batch 1 "
+            "--stride-in 0 --stride-out 0 --in-place 1");
+}
+
+// The longest lines are whole: 20 characters for each number.
+TEST(Log, DescribesTheLargestNumbers) {
+  GemmProblem p = gemm(true, true, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX);
+  p.a.stride = p.b.stride = p.c.stride = INT64_MIN;
+  EXPECT_TRUE(describe(p).ends_with("--stride-c -9223372036854775808 --form strided"));
+  TransposeProblem t = transpose(16, INT64_MAX, INT64_MAX, INT64_MAX);
+  t.stride_in = t.stride_out = INT64_MIN;
+  EXPECT_TRUE(describe(t).ends_with("--stride-out -9223372036854775808 --in-place 0"));
+  EXPECT_TRUE(describe(softmax_backward(INT64_MAX, INT64_MAX))
+                  .ends_with("--ytype f32 --ldy 9223372036854775807"));
+}
+
+class LogFile : public testing::Test {
+ protected:
+  LogFile() {
+    path_ = testing::TempDir() + "mygemm_log_XXXXXX";
+    ::close(::mkstemp(path_.data()));
+  }
+  ~LogFile() override { ::unlink(path_.c_str()); }
+  std::string text() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::string path_;
+};
+
+TEST_F(LogFile, GetsOneLineACall) {
+  for (int opened = 0; opened < 2; ++opened) {  // the second appends
+    CallLog log;
+    ASSERT_EQ(log.open(path_), MYGEMM_STATUS_SUCCESS);
+    EXPECT_TRUE(log.is_open());
+    log.write(describe(transpose(4, 2, 3)), "host_blocked",
+              opened == 0 ? MYGEMM_STATUS_SUCCESS : MYGEMM_STATUS_EXECUTION_FAILED);
+  }
+  const std::string call =
+      "mygemm transpose --element-size 4 --rows 2 --cols 3 --ldin 3 --ldout 2 --batch 1 "
+      "--stride-in 0 --stride-out 0 --in-place 0 # row=host_blocked status=";
+  EXPECT_EQ(text(), call + "0\n" + call + "13\n");
+}
+
+TEST(Log, IsOffWithoutADestination) {
+  CallLog log;
+  EXPECT_EQ(log.open(""), MYGEMM_STATUS_SUCCESS);
+  EXPECT_FALSE(log.is_open());
+}
+
+TEST(Log, RefusesAFileThatCannotBeWritten) {
+  CallLog log;
+  EXPECT_EQ(log.open("/nonexistent/log"), MYGEMM_STATUS_INVALID_VALUE);
+  EXPECT_FALSE(log.is_open());
+  EXPECT_STREQ(last_error_text(), "MYGEMM_LOG = /nonexistent/log cannot be opened for appending: "
+                                  "No such file or directory");
+}
+
+}  // namespace
+}  // namespace mygemm
