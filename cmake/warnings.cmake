@@ -5,14 +5,15 @@ if(NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR)
   set(CMAKE_COMPILE_WARNING_AS_ERROR ${PROJECT_IS_TOP_LEVEL})
 endif()
 add_library(mygemm_warnings INTERFACE)
+# A kernel that spills registers, or keeps an array in local memory, is a warning and so an error,
+# on every architecture that is compiled for.
+set(MYGEMM_SPILL_WARNINGS -Xptxas=--warn-on-spills,--warn-on-local-memory-usage)
 set(warning_flags -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
 target_compile_options(mygemm_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:${warning_flags}>
   $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic -Wstrict-prototypes>
-  # nvcc's generated code is not pedantic. A kernel that spills registers, or keeps an array in
-  # local memory, is a warning and so an error, on every architecture that is compiled for.
-  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra
-    -Xptxas=--warn-on-spills,--warn-on-local-memory-usage>)
+  # nvcc's generated code is not pedantic.
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra ${MYGEMM_SPILL_WARNINGS}>)
 
 if(MYGEMM_ASAN)
   # enum: unknown enumerators come through the ABI on purpose and are refused there.

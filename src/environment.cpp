@@ -34,10 +34,11 @@ Status read_choice(const char* name, std::initializer_list<std::pair<const char*
 
 template <class Problem>
 Status read_row(std::string* result) {
-  const char* name = force_variable(Problem{});
+  const Problem any{};
+  const char* name = force_variable(any);
   *result = variable(name);
   if (result->empty()) return MYGEMM_STATUS_SUCCESS;
-  for (const auto& row : rows_for(Problem{})) {
+  for (const auto& row : rows_for(any)) {
     if (*result == row.name) return MYGEMM_STATUS_SUCCESS;
   }
   return fail(MYGEMM_STATUS_INVALID_VALUE, "%s = %s is not the name of a kernel", name,

@@ -90,10 +90,12 @@ bool overlap(const Footprint& x, const Footprint& y) {
 
 namespace {
 // Whether the first matrix of x shares a byte with one of y, the first of y left out on request.
-bool first_overlaps(const BatchedFootprint& x, const BatchedFootprint& y, bool not_first) {
+// Takes the pairs that it looks at from `pairs`, and stops when there are none left.
+bool first_overlaps(const BatchedFootprint& x, const BatchedFootprint& y, bool not_first,
+                    int64_t* pairs) {
   const Candidates candidates = meeting(range_of(x.matrix), y);
-  const Wide last = std::min<Wide>(candidates.last, candidates.first + kMaxPairs);
-  for (Wide j = std::max<Wide>(candidates.first, not_first ? 1 : 0); j <= last; ++j) {
+  Wide j = std::max<Wide>(candidates.first, not_first ? 1 : 0);
+  for (; j <= candidates.last && *pairs > 0; ++j, --*pairs) {
     if (overlap(x.matrix, matrix_of(y, static_cast<int64_t>(j)))) return true;
   }
   return false;
@@ -102,16 +104,32 @@ bool first_overlaps(const BatchedFootprint& x, const BatchedFootprint& y, bool n
 
 bool overlap(const BatchedFootprint& x, const BatchedFootprint& y, bool same_index_may) {
   if (!meet(range_of(x), range_of(y))) return false;
+  int64_t pairs = kMaxPairs;
   // With equal strides only the difference of the indices matters: the first of each against all
   // of the other says it all.
   if (x.batch_stride == y.batch_stride && x.batch == y.batch) {
-    return first_overlaps(x, y, same_index_may) || first_overlaps(y, x, same_index_may);
+    int64_t swapped_pairs = kMaxPairs;
+    return first_overlaps(x, y, same_index_may, &pairs) ||
+           first_overlaps(y, x, same_index_may, &swapped_pairs);
   }
-  for (int64_t i = 0; i < std::min(x.batch, kMaxPairs); ++i) {
-    const BatchedFootprint one{matrix_of(x, i), 1, 0};
-    if (first_overlaps(one, y, /*same_index_may=*/false)) return true;
+  const Candidates candidates = meeting(range_of(y), x);
+  for (Wide i = candidates.first; i <= candidates.last && pairs > 0; ++i, --pairs) {
+    const BatchedFootprint one{matrix_of(x, static_cast<int64_t>(i)), 1, 0};
+    if (first_overlaps(one, y, /*not_first=*/false, &pairs)) return true;
   }
   return false;
+}
+
+// A run meets one of the matrix e > 0 steps on, d >= 0 runs back, iff  |e * step - d * stride| is
+// less than its bytes: iff a run of one byte at e * step meets one of 2 bytes - 1 around d * stride.
+bool overlaps_itself(const BatchedFootprint& x) {
+  const Footprint& m = x.matrix;
+  const int64_t step = x.batch_stride < 0 ? -x.batch_stride : x.batch_stride;
+  if (x.batch < 2) return false;
+  if (step < m.bytes) return true;
+  const Footprint matrices{static_cast<uintptr_t>(step) + static_cast<uintptr_t>(m.bytes - 1),
+                           x.batch - 1, 1, step};
+  return overlap(matrices, Footprint{0, m.count, m.bytes - 1 + m.bytes, m.stride});
 }
 
 }  // namespace mygemm

@@ -25,11 +25,14 @@ struct BatchedFootprint {
 bool overlap(const Footprint& x, const Footprint& y);
 
 // Whether a matrix of x shares a byte with a matrix of y. Where same_index_may, pairs with the
-// same index in the batch (in place; strides must be equal then) are left out. Looks at no more
-// than kMaxPairs matrices of each: past that, with batches of unlike strides whose address ranges
-// meet, the answer is false.
+// same index in the batch (in place; strides must be equal then) are left out. Exact up to
+// kMaxPairs pairs whose address ranges meet; past that, which takes large batches that interleave
+// in memory, the answer is false.
 bool overlap(const BatchedFootprint& x, const BatchedFootprint& y, bool same_index_may = false);
 
-constexpr int64_t kMaxPairs = 1 << 16;
+constexpr int64_t kMaxPairs = 1 << 14;
+
+// Whether two matrices of a batch share a byte. Exact, in logarithmic time.
+bool overlaps_itself(const BatchedFootprint& x);
 
 }  // namespace mygemm

@@ -9,10 +9,15 @@ namespace {
 thread_local char last_error[512] = "";
 }
 
+Status fail_with(Status status, const char* format, std::va_list arguments) {
+  std::vsnprintf(last_error, sizeof last_error, format, arguments);
+  return status;
+}
+
 Status fail(Status status, const char* format, ...) {
   std::va_list arguments;
   va_start(arguments, format);
-  std::vsnprintf(last_error, sizeof last_error, format, arguments);
+  fail_with(status, format, arguments);
   va_end(arguments);
   return status;
 }

@@ -3,6 +3,8 @@
 // The only two macros of the library are here. Includes nothing of the project but the ABI.
 #pragma once
 
+#include <cstdarg>
+
 #include "mygemm/mygemm.h"
 
 namespace mygemm {
@@ -11,6 +13,8 @@ using Status = mygemmStatus_t;
 
 // Stores the printf-formatted sentence as this thread's last error and returns `status`.
 [[gnu::format(printf, 2, 3)]] Status fail(Status status, const char* format, ...);
+[[gnu::format(printf, 2, 0)]] Status fail_with(Status status, const char* format,
+                                               std::va_list arguments);
 
 // This thread's last sentence; "" where nothing has failed.
 const char* last_error_text();

@@ -10,9 +10,12 @@
 namespace mygemm {
 namespace {
 
-template <class... Arguments>
-bool refuse(const char* format, Arguments... arguments) {
-  fail(MYGEMM_STATUS_INVALID_VALUE, format, arguments...);
+// fail() as an operand of || and &&.
+[[gnu::format(printf, 1, 2)]] bool refuse(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  fail_with(MYGEMM_STATUS_INVALID_VALUE, format, arguments);
+  va_end(arguments);
   return false;
 }
 
@@ -65,7 +68,7 @@ bool make_footprint(const char* argument, const void* data, int64_t runs, int64_
 
 // The matrices of an output batch must not overlap one another.
 bool distinct_outputs(const char* argument, const BatchedFootprint& out, int64_t stride) {
-  return out.batch == 1 || !overlap(out, out, /*same_index_may=*/true) ||
+  return !overlaps_itself(out) ||
          refuse("stride of %s = %lld makes matrices of the batch overlap", argument,
                 number(stride));
 }
@@ -108,7 +111,8 @@ bool pointers_ok(const GemmProblem& p) {
                         kFloat, &a) &&
          make_footprint("B", p.b.data, p.b_cols(), p.b_rows(), p.b.ld, p.batch_count, p.b.stride,
                         kFloat, &b) &&
-         (!overlap(c, a) || refuse("C overlaps A")) && (!overlap(c, b) || refuse("C overlaps B"));
+         (!overlap(c, a) || refuse("%s overlaps %s", "C", "A")) &&
+         (!overlap(c, b) || refuse("%s overlaps %s", "C", "B"));
 }
 
 bool shapes_ok(const SoftmaxProblem& p) {
@@ -170,9 +174,9 @@ bool pointers_ok(const TransposeProblem& p) {
   }
   const bool in_place = p.in_place() && (p.batch_count == 1 || p.stride_in == p.stride_out);
   return !overlap(in, out, /*same_index_may=*/in_place) ||
-         refuse(p.in_place() ? "out overlaps in (in place, batches need stride_in = stride_out and "
-                               "room for both layouts)"
-                             : "out overlaps in (only out = in is allowed)");
+         refuse("out overlaps in (%s)", p.in_place() ? "in place, batches need stride_in = "
+                                                       "stride_out and room for both layouts"
+                                                     : "only out = in is allowed");
 }
 
 template <class Problem>

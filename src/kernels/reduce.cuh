@@ -51,31 +51,27 @@ __device__ __forceinline__ MaxSum warp_merge(MaxSum value) {
   return value;
 }
 
-// Over a block of whole warps; `partial` is (32) floats of shared memory that nothing else uses.
-// Every thread gets the result. May be called again at once with the same `partial`.
+// Over a block of whole warps; every thread gets the result. `partial` is shared memory that no
+// thread uses between the last barrier before the call and the first one after it.
 template <class Operation>
-__device__ __forceinline__ float block_reduce(float value, float* partial) {
+__device__ __forceinline__ float block_reduce(float value, float (&partial)[32]) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
   value = warp_reduce<Operation>(value);
   if (lane == 0) partial[warp] = value;
   __syncthreads();                      // every warp's part is there
-  value = warp_reduce<Operation>(lane < warps ? partial[lane] : Operation::kNothing);
-  __syncthreads();                      // and read, before the next call writes its own
-  return value;
+  return warp_reduce<Operation>(lane < warps ? partial[lane] : Operation::kNothing);
 }
 
-__device__ __forceinline__ MaxSum block_merge(MaxSum value, float (&partial)[64]) {
+__device__ __forceinline__ MaxSum block_merge(MaxSum value, float (&maxima)[32],
+                                              float (&sums)[32]) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
   value = warp_merge(value);
   if (lane == 0) {
-    partial[warp] = value.maximum;
-    partial[32 + warp] = value.sum;
+    maxima[warp] = value.maximum;
+    sums[warp] = value.sum;
   }
-  __syncthreads();
-  value = warp_merge(lane < warps ? MaxSum{partial[lane], partial[32 + lane]}
-                                  : MaxSum{-INFINITY, 0.0f});
-  __syncthreads();
-  return value;
+  __syncthreads();                      // every warp's part is there
+  return warp_merge(lane < warps ? MaxSum{maxima[lane], sums[lane]} : MaxSum{-INFINITY, 0.0f});
 }
 
 }  // namespace mygemm

@@ -15,8 +15,8 @@ namespace {
 
 // How fast tiles can be read from L2, as a multiple of the copy bandwidth of device memory.
 constexpr double kL2OverMemory = 2.0;
-// Host calls: a loop's start against that of a CBLAS with its threads.
-constexpr double kHostCallSeconds = 0.2e-6, kCblasCallSeconds = 0.6e-6;
+// Host: what one product costs besides its arithmetic, 16^3 on one core.
+constexpr double kHostCallSeconds = 0.5e-6, kCblasCallSeconds = 0.1e-6;
 
 double effective_k(const GemmProblem& p) {
   return p.scales_only() ? 0.0 : static_cast<double>(p.k);
@@ -53,7 +53,8 @@ double tile_seconds(const GemmRow& row, double tiles, double k, const DeviceTrai
     last = lone + (full - lone) * (rest - 1.0) / std::max(1, row.blocks_per_sm - 1);
   }
   const double l2_bytes = tiles * (row.block_m + row.block_n) * k * 4.0;
-  return std::max(std::ceil(k / row.block_k) * (rounds * full + last),
+  return std::max(row.fill_steps * row.step_seconds +
+                      std::ceil(k / row.block_k) * (rounds * full + last),
                   l2_bytes / (device.memory_bandwidth * kL2OverMemory));
 }
 
@@ -85,10 +86,8 @@ double cost(const GemmRow& row, const GemmProblem& p, const DeviceTraits& device
   const double k = effective_k(p);
   const double memory = least_bytes(p) / device.memory_bandwidth;
   if (device.cc == 0) {
-    const double call = (row.needs & kNeedsCblas)
-                            ? kCblasCallSeconds * static_cast<double>(p.batch_count)
-                            : kHostCallSeconds;
-    return call + 2.0 * area(p) * k / (device.fp32_flops * row.efficiency) + memory;
+    const double call = (row.needs & kNeedsCblas) ? kCblasCallSeconds : kHostCallSeconds;
+    return call * static_cast<double>(p.batch_count) + 2.0 * area(p) * k / (device.fp32_flops * row.efficiency) + memory;
   }
   if (!(row.needs & kNeedsWorkspace)) {
     return kLaunchSeconds + std::max(tile_seconds(row, block_tiles(row, p), k, device), memory);

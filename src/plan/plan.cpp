@@ -81,7 +81,7 @@ std::string explain(const Problem& problem, const DeviceTraits& device,
                  plan.seconds * 1e6, plan.workspace_bytes,
                  options.forced ? ", forced by the environment" : "");
   } else {
-    text += line("chosen: none (%s)\n", last_error_text());
+    text += std::string("chosen: none (") + last_error_text() + ")\n";  // of any length
   }
   text += "call: " + describe(problem) + "\n";
   text += line("device: %s", device.name);

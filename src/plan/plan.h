@@ -35,24 +35,28 @@ enum Needs : unsigned {
   kNeedsRowInShared = 1u << 5,  // softmax: a matrix row, as FP32, in a block's shared memory
 };
 
-// One row: one compiled kernel and what the plan knows of it. Bracketed fields are 0 where they
-// have no meaning (host rows, families without tiles).
+// One row: one compiled kernel and what the plan knows of it. A field that says nothing of a kernel
+// is left at 0.
 template <class Problem>
 struct Row {
-  const char* name;             // unique within the family and device kind
-  int min_cc, max_cc;           // inclusive; 0, 0 is the host
-  // [gemm: block tile. transpose: rows and columns of a block tile, 0. softmax: warps that share a
-  // matrix row (0: as many as softmax_block_threads says), most columns (0: any), how often the
-  // input is read.]
-  int block_m, block_n, block_k;
-  int threads;                  // [per block]
-  int shared_bytes;             // [sizeof(SharedStorage); softmax: fixed part]
-  int blocks_per_sm;            // [that registers and shared memory let reside at once]
-  unsigned needs;
-  double efficiency;            // share of the limiting peak reached at large sizes, measured
-  // [seconds that a block which has a multiprocessor to itself takes, measured. gemm: a k step.
-  // softmax: a matrix row, besides its bytes. transpose: a tile.]
-  double step_seconds;
+  const char* name;             // unique within the family
+  int min_cc = 0, max_cc = 0;   // inclusive; 0, 0 is the host
+  int threads = 0;              // per block; where the launcher chooses, the most
+  int shared_bytes = 0;         // sizeof(SharedStorage); softmax: without the matrix row
+  int blocks_per_sm = 0;        // that registers and shared memory let reside at once
+  unsigned needs = kNeedsNothing;
+
+  int block_m = 0, block_n = 0, block_k = 0;  // gemm: block tile; transpose: its rows and columns
+  int fill_steps = 0;           // gemm: k steps of loads before the first products
+  int warps_per_row = 0;        // softmax: warps that share a matrix row
+  int most_cols = 0;            // softmax: columns that fit; 0: any
+  int reads = 0;                // softmax: how often the input is read
+
+  // Measured. Share of the limiting peak (FFMA, or the copy bandwidth) at large sizes.
+  double efficiency = 0;
+  // Seconds that a block with a multiprocessor to itself takes. gemm: a k step. softmax: a matrix
+  // row, besides its bytes. transpose: a tile.
+  double step_seconds = 0;
   Status (*launch)(const Row&, const Problem&, const LaunchContext&);  // nullptr: not in this build
 };
 

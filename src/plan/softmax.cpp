@@ -53,16 +53,16 @@ Occupancy occupancy_of(const SoftmaxRow& row, const SoftmaxProblem& p,
   // Short rows take part of a warp: one lane per pack of four columns.
   const uint64_t lanes =
       std::clamp<uint64_t>(std::bit_ceil(static_cast<uint64_t>(ceil_div(p.cols, 4))), 4, 32);
-  const double share = row.block_n > 0 ? 32.0 / static_cast<double>(lanes) : 1.0;
-  return {row.blocks_per_sm * warps / static_cast<double>(row.block_m) * share,
-          static_cast<double>(row.block_m)};
+  const double share = row.most_cols > 0 ? 32.0 / static_cast<double>(lanes) : 1.0;
+  return {row.blocks_per_sm * warps / static_cast<double>(row.warps_per_row) * share,
+          static_cast<double>(row.warps_per_row)};
 }
 
 }  // namespace
 
 const char* unsupported(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& device,
                         const PlanOptions&) {
-  if (row.block_n > 0 && p.cols > row.block_n) {
+  if (row.most_cols > 0 && p.cols > row.most_cols) {
     return "a row has more columns than this kernel's registers hold";
   }
   if ((row.needs & kNeedsRowInShared) &&
@@ -75,13 +75,13 @@ const char* unsupported(const SoftmaxRow& row, const SoftmaxProblem& p, const De
 double cost(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& device,
             const PlanOptions&) {
   if (device.cc == 0) {
-    const double bytes = read_bytes(p) * row.block_k + written_bytes(p);
+    const double bytes = read_bytes(p) * row.reads + written_bytes(p);
     return kHostCallSeconds + bytes / (device.memory_bandwidth * row.efficiency);
   }
   const double rows = std::max<double>(1.0, static_cast<double>(p.rows));
   const double row_read = read_bytes(p) / rows;
-  const double again = row_read <= kRereadFromL1 ? 1.0 : row.block_k;
-  const double row_bytes = row_read * row.block_k + written_bytes(p) / rows;
+  const double again = row_read <= kRereadFromL1 ? 1.0 : row.reads;
+  const double row_bytes = row_read * row.reads + written_bytes(p) / rows;
   const Occupancy occupancy = occupancy_of(row, p, device);
   const double rounds = std::ceil(rows / (device.num_sms * occupancy.rows_per_sm));
   const double row_seconds =

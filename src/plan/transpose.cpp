@@ -70,15 +70,14 @@ double cost(const TransposeRow& row, const TransposeProblem& p, const DeviceTrai
          bytes_moved(p) / tile_fill(row, p) / rate;
 }
 
-// A dense copy of every matrix of the batch, in the order of `in`.
-size_t workspace_bytes(const TransposeRow& row, const TransposeProblem& p, const DeviceTraits&) {
+// A dense copy, in the order of `in`: of every matrix of the batch, or, on the host, which works on
+// one after another, of one.
+size_t workspace_bytes(const TransposeRow& row, const TransposeProblem& p,
+                       const DeviceTraits& device) {
   if (!(row.needs & kNeedsWorkspace) || !p.in_place()) return 0;
-  const double bytes = bytes_moved(p) / 2.0;
-  // Unsigned: where a size is 0 the others may be anything, and the product still ends at 0.
-  return bytes > 9e18 ? SIZE_MAX
-                      : static_cast<size_t>(p.rows) * static_cast<size_t>(p.cols) *
-                            static_cast<size_t>(p.batch_count) *
-                            static_cast<size_t>(p.element_size);
+  if (bytes_moved(p) > 1e19) return SIZE_MAX;
+  return static_cast<size_t>(p.rows * p.cols) *
+         static_cast<size_t>((device.cc == 0 ? 1 : p.batch_count) * p.element_size);
 }
 
 const char* force_variable(const TransposeProblem&) { return "MYGEMM_FORCE_TRANSPOSE"; }

@@ -1,5 +1,7 @@
 // Emulator of the CUDA runtime: found instead of CUDA's header of this name when the kernels'
 // sources are compiled as C++. Qualifiers, device functions, runtime functions and launches.
+// Environment: MYGEMM_EMULATED_CC chooses the device (device.h), MYGEMM_EMULATED_SEED the order of
+// threads (execution.cpp), MYGEMM_EMULATED_BLOCKS cuts grids short (runtime.cpp).
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // Emulator of the CUDA runtime: the host side, as much of it as the library and its tests call.
-// Everything happens during the call that asks for it, so streams and events hold nothing. Numbers
-// of errors and attributes are CUDA's.
+// Everything happens during the call that asks for it, so streams hold nothing. Numbers of errors
+// and attributes are CUDA's. No stream capture: a graph would need launches that happen later.
 #pragma once
 
 #include <cstddef>
@@ -51,23 +51,10 @@ enum cudaFuncAttribute {
   cudaFuncAttributePreferredSharedMemoryCarveout = 9
 };
 
-enum cudaStreamCaptureMode {
-  cudaStreamCaptureModeGlobal = 0,
-  cudaStreamCaptureModeThreadLocal = 1,
-  cudaStreamCaptureModeRelaxed = 2
-};
-
-enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone = 0, cudaStreamCaptureStatusActive = 1 };
-
 inline constexpr unsigned cudaStreamDefault = 0;
 inline constexpr unsigned cudaStreamNonBlocking = 1;
-inline constexpr unsigned cudaEventDefault = 0;
-inline constexpr unsigned cudaEventDisableTiming = 2;
 
 using cudaStream_t = struct CUstream_st*;
-using cudaEvent_t = struct CUevent_st*;
-using cudaGraph_t = struct CUgraph_st*;
-using cudaGraphExec_t = struct CUgraphExec_st*;
 
 struct cudaDeviceProp {
   char name[256];
@@ -111,8 +98,6 @@ cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
-cudaError_t cudaDriverGetVersion(int* version);
-cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaDeviceReset();  // frees nothing; the only way out of cudaErrorLaunchFailure
 
@@ -135,30 +120,9 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream = nullptr);
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                              size_t width, size_t height, cudaMemcpyKind kind,
-                              cudaStream_t stream = nullptr);
 cudaError_t cudaMemset(void* data, int value, size_t bytes);
-cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t stream = nullptr);
 
-// Streams and events. Capture is refused: a graph would need launches that happen later.
-cudaError_t cudaStreamCreate(cudaStream_t* stream);
+// Streams.
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
-                                 unsigned long long flags = 0);
-cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
-cudaError_t cudaGraphDestroy(cudaGraph_t graph);
-cudaError_t cudaEventCreate(cudaEvent_t* event);
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
-cudaError_t cudaEventDestroy(cudaEvent_t event);
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
-cudaError_t cudaEventSynchronize(cudaEvent_t event);
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop);

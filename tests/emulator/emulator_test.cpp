@@ -360,6 +360,47 @@ TEST_F(EmulatorTest, LaunchLimitsAreCudas) {
   EXPECT_EQ(status(1, 1, static_cast<size_t>(most)), cudaSuccess);
 }
 
+TEST_F(EmulatorTest, OccupancyFollowsThreadsAndSharedMemory) {
+  const auto blocks_of = [](int threads, size_t shared_bytes) {
+    int blocks = 0;
+    EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, write_shared, threads,
+                                                            shared_bytes),
+              cudaSuccess);
+    return blocks;
+  };
+  const emulator::Device& device = emulator::device();
+  EXPECT_EQ(blocks_of(1024, 0), device.threads_per_sm / 1024);
+  EXPECT_EQ(blocks_of(32, 0), device.blocks_per_sm);
+  EXPECT_EQ(blocks_of(128, static_cast<size_t>(device.shared_per_sm / 2)), 1);
+}
+
+__global__ void count_blocks(int* out) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) *out = static_cast<int>(gridDim.x);
+}
+
+TEST_F(EmulatorTest, GridsCanBeCutShort) {
+  const DeviceArray<int> out(1);
+  setenv("MYGEMM_EMULATED_BLOCKS", "3", 1);
+  EXPECT_EQ(launch(7, 32, 0, count_blocks, out.data()), cudaSuccess);
+  unsetenv("MYGEMM_EMULATED_BLOCKS");
+  EXPECT_EQ(out.values()[0], 3);
+}
+
+TEST_F(EmulatorTest, StreamsTakeCopiesAndLaunches) {
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  const DeviceArray<int> out(1);
+  cudaLaunchConfig_t config{};
+  config.stream = stream;
+  EXPECT_EQ(cudaLaunchKernelEx(&config, count_blocks, out.data()), cudaSuccess);
+  int blocks = 0;
+  EXPECT_EQ(cudaMemcpyAsync(&blocks, out.data(), sizeof blocks, cudaMemcpyDeviceToHost, stream),
+            cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(blocks, 1);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
 __global__ void record_coordinates(uint3* out) {
   const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);

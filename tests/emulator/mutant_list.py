@@ -12,6 +12,7 @@ class Mutant(NamedTuple):
     occurrence: int = 1  # of `find`, which is replaced
     occurrences: int = 1  # of `find` in the file
     compiled: str = ""  # where `file` is a header: the source that is compiled with it
+    few_blocks: bool = False  # fewer blocks than the launch asks for: kernels loop
 
 
 INTEGERS = "Rows/GemmRow.IntegersAreExact/"
@@ -29,6 +30,7 @@ WARPTILED = "kernels/gemm/warptiled.cuh"
 WARPTILED_64X64 = "kernels/gemm/warptiled_64x64.cu"
 REDUCE = "kernels/reduce.cuh"
 SOFTMAX_BLOCK = "kernels/softmax/block.cu"
+SOFTMAX_REREAD = "kernels/softmax/reread.cu"
 TRANSPOSE_TILED = "kernels/transpose/tiled.cu"
 
 MUTANTS = [
@@ -56,6 +58,12 @@ MUTANTS = [
     Mutant("block reduction: no barrier before the next one", REDUCE,
            "__syncthreads();                      // and read, before the next call writes its own",
            "", SOFTMAX_SCALES + "block", compiled=SOFTMAX_BLOCK),
+    Mutant("block merge: no barrier before partial results are read", REDUCE,
+           "__syncthreads();\n  value = warp_merge(", "value = warp_merge(",
+           SOFTMAX_SCALES + "reread", compiled=SOFTMAX_REREAD),
+    Mutant("block merge: no barrier before the next row", REDUCE,
+           ": MaxSum{-INFINITY, 0.0f});\n  __syncthreads();", ": MaxSum{-INFINITY, 0.0f});",
+           SOFTMAX_SCALES + "reread", compiled=SOFTMAX_REREAD, few_blocks=True),
     Mutant("warp reduction: last step missing", REDUCE,
            "for (int offset = kLanes / 2; offset > 0; offset /= 2)",
            "for (int offset = kLanes / 2; offset > 1; offset /= 2)", SOFTMAX_SCALES + "warp",
@@ -94,6 +102,6 @@ MUTANTS = [
            "for (int64_t split = 0; split < splits; ++split)",
            "for (int64_t split = 0; split + 1 < splits; ++split)", INTEGERS + "splitk_64x64"),
     Mutant("transpose tiled: edge of the tile not checked", TRANSPOSE_TILED,
-           "if (r < from.rows && c < from.cols) shared", "if (r < from.rows) shared",
+           "if (r < from.rows && c < from.cols) value", "if (r < from.rows) value",
            TRANSPOSE_SHAPES + "tiled"),
 ]

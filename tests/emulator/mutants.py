@@ -102,9 +102,12 @@ def link(build, objects, scratch):
         "linking", cwd=directory)
 
 
-def run_tests(build, test_filter, library_dir):
-    """(passed, how it ended) of the filtered ops tests on the library in library_dir."""
+def run_tests(build, selection, library_dir):
+    """(passed, how it ended) of the selected ops tests on the library in library_dir."""
+    test_filter, few_blocks = selection
     environment = dict(os.environ)
+    if few_blocks:
+        environment["MYGEMM_EMULATED_BLOCKS"] = "2"
     environment["LD_LIBRARY_PATH"] = f"{library_dir}:{build.runtime.parent}"
     command = [str(build.tests), f"--gtest_filter={test_filter}", "--gtest_fail_fast"]
     try:
@@ -120,6 +123,10 @@ def run_tests(build, test_filter, library_dir):
     return result.returncode == 0, how
 
 
+def selection_of(mutant):
+    return mutant.filter, mutant.few_blocks
+
+
 def check_mutant(build, mutant):
     """Returns how the tests noticed the mutant, or None where they did not."""
     with tempfile.TemporaryDirectory() as name:
@@ -128,15 +135,15 @@ def check_mutant(build, mutant):
         objects = [str(mutated_object) if c.output == replaced else c.output
                    for c in build.compilations]
         link(build, objects, scratch)
-        passed, how = run_tests(build, mutant.filter, scratch)
+        passed, how = run_tests(build, selection_of(mutant), scratch)
         return None if passed else how
 
 
-def check_filter(build, test_filter):
+def check_selection(build, selection):
     """The tests must pass on the library as it is, or their failing means nothing."""
-    passed, how = run_tests(build, test_filter, build.library.parent)
+    passed, how = run_tests(build, selection, build.library.parent)
     if not passed:
-        raise MutantError(f"fails without a mutant: {test_filter}: {how}")
+        raise MutantError(f"fails without a mutant: {selection}: {how}")
 
 
 def report(name, future):
@@ -174,10 +181,11 @@ def main():
         sys.exit("nothing to check")
 
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        baselines = {f: pool.submit(check_filter, build, f) for f in {m.filter for m in mutants}}
+        baselines = [pool.submit(check_selection, build, selection)
+                     for selection in sorted({selection_of(m) for m in mutants})]
         checks = [(m, pool.submit(check_mutant, build, m)) for m in mutants]
         good = True
-        for test_filter, future in baselines.items():
+        for future in baselines:
             try:
                 future.result()
             except MutantError as error:

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -14,18 +14,12 @@
 #include "execution.h"
 #include "memory.h"
 
-// Only their addresses matter, and when an event was recorded.
-struct CUstream_st {};
-struct CUevent_st {
-  std::chrono::steady_clock::time_point time;
-};
+struct CUstream_st {};  // only its address matters
 
 namespace {
 
 using emulator::device;
 using emulator::Place;
-
-constexpr int kVersion = 13000;
 
 std::mutex lock;
 std::atomic<cudaError_t> sticky_error = cudaSuccess;  // until cudaDeviceReset()
@@ -79,6 +73,13 @@ cudaError_t check_launch(const cudaLaunchConfig_t& config, const void* kernel) {
   return config.numAttrs == 0 ? cudaSuccess : cudaErrorNotSupported;
 }
 
+// MYGEMM_EMULATED_BLOCKS: the most blocks that a grid gets, however many it asks for. Loops over
+// more work than blocks, which real grids are seldom too small for, can then be tested.
+unsigned blocks_granted(unsigned asked_for) {
+  const char* text = std::getenv("MYGEMM_EMULATED_BLOCKS");
+  return text ? std::min(asked_for, static_cast<unsigned>(std::atoi(text))) : asked_for;
+}
+
 }  // namespace
 
 namespace emulator {
@@ -89,8 +90,10 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
   if (sticky_error != cudaSuccess) return done(sticky_error);
   const cudaError_t error = check_launch(config, kernel);
   if (error != cudaSuccess) return done(error);
+  dim3 blocks = config.gridDim;
+  blocks.x = blocks_granted(blocks.x);
   const DeviceAccess access;
-  if (!run({config.gridDim, config.blockDim, config.dynamicSmemBytes, bound_kernel})) {
+  if (!run({blocks, config.blockDim, config.dynamicSmemBytes, bound_kernel})) {
     sticky_error = cudaErrorLaunchFailure;
   }
   return done(cudaSuccess);
@@ -182,13 +185,6 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int ordinal) {
   return done(cudaSuccess);
 }
 
-cudaError_t cudaDriverGetVersion(int* version) {
-  *version = kVersion;
-  return done(cudaSuccess);
-}
-
-cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
-
 cudaError_t cudaDeviceSynchronize() { return done(cudaSuccess); }
 
 cudaError_t cudaDeviceReset() {
@@ -275,18 +271,6 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   return cudaMemcpy(to, from, bytes, kind);
 }
 
-cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                              size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t) {
-  const std::lock_guard guard(lock);
-  if (width > to_pitch || width > from_pitch) return done(cudaErrorInvalidValue);
-  cudaError_t error = cudaSuccess;
-  for (size_t row = 0; row < height && error == cudaSuccess; ++row) {
-    error = copy(static_cast<std::byte*>(to) + row * to_pitch,
-                 static_cast<const std::byte*>(from) + row * from_pitch, width, kind);
-  }
-  return done(error);
-}
-
 cudaError_t cudaMemset(void* data, int value, size_t bytes) {
   const std::lock_guard guard(lock);
   if (bytes == 0) return done(cudaSuccess);
@@ -296,19 +280,11 @@ cudaError_t cudaMemset(void* data, int value, size_t bytes) {
   return done(cudaSuccess);
 }
 
-cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t) {
-  return cudaMemset(data, value, bytes);
-}
-
-// ---- streams and events ----
-
-cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  *stream = new CUstream_st;
-  return done(cudaSuccess);
-}
+// ---- streams ----
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  return cudaStreamCreate(stream);
+  *stream = new CUstream_st;
+  return done(cudaSuccess);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
@@ -318,59 +294,3 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return done(cudaSuccess); }
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return done(cudaSuccess); }
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
-  *status = cudaStreamCaptureStatusNone;
-  return done(cudaSuccess);
-}
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
-  return done(cudaErrorNotSupported);
-}
-
-cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) { return done(cudaErrorNotSupported); }
-
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
-  std::swap(current, *mode);
-  return done(cudaSuccess);
-}
-
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsigned long long) {
-  return done(cudaErrorNotSupported);
-}
-
-cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) { return done(cudaErrorNotSupported); }
-
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) { return done(cudaErrorNotSupported); }
-
-cudaError_t cudaGraphDestroy(cudaGraph_t) { return done(cudaErrorNotSupported); }
-
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  *event = new CUevent_st;
-  return done(cudaSuccess);
-}
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  return cudaEventCreate(event);
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  if (!event) return done(cudaErrorInvalidResourceHandle);
-  delete event;
-  return done(cudaSuccess);
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
-  event->time = std::chrono::steady_clock::now();
-  return done(cudaSuccess);
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return done(cudaSuccess); }
-
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
-  *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
-  return done(cudaSuccess);
-}

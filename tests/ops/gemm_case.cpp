@@ -178,7 +178,9 @@ void run_gemm(mygemmHandle_t handle, const GemmCase& gemm, RowTally* tally) {
   for (Operand* operand : {&a, &b, &c}) operand->upload();
 
   const mygemmStatus_t status = call(handle, gemm, a, b, c);
-  if (tally != nullptr) {
+  // C becomes C: where that is known during the call, it succeeds before any row is asked.
+  const bool may_do_nothing = (gemm.k == 0 || gemm.alpha == 0) && gemm.beta == 1;
+  if (tally != nullptr && !(may_do_nothing && status == MYGEMM_STATUS_SUCCESS)) {
     if (!tally->ran(status, explain(handle, gemm, a, b, c))) {
       EXPECT_TRUE(unchanged(c)) << "C was written by a call that was refused";
       return;

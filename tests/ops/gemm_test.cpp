@@ -24,6 +24,7 @@ constexpr Shape kShapes[] = {
     {1, 1, 1},      {2, 3, 4},       {15, 17, 16},   {32, 31, 33},   {63, 65, 17}, {64, 64, 16},
     {65, 63, 15},   {127, 129, 9},   {128, 128, 32}, {129, 127, 31}, {5, 7, 520},  {1, 150, 40},
     {150, 1, 40},   {3, 130, 21},    {130, 2, 21},   {97, 89, 53},   {33, 17, 0},  {64, 96, 8},
+    {66, 35, 777},
 };
 
 struct Layout {
@@ -57,10 +58,13 @@ GemmCase shaped(const Shape& shape) {
   return gemm;
 }
 
-// Cases that every feature test below is run on: larger than a tile, and not a multiple of one.
+// Cases that every feature test below is run on: within a tile, across tiles, and deep enough for
+// the rows that split k.
 std::vector<GemmCase> feature_cases() {
   std::vector<GemmCase> cases;
-  for (const Shape shape : {Shape{37, 29, 19}, Shape{70, 130, 33}}) cases.push_back(shaped(shape));
+  for (const Shape shape : {Shape{37, 29, 19}, Shape{70, 130, 33}, Shape{33, 66, 530}}) {
+    cases.push_back(shaped(shape));
+  }
   return cases;
 }
 
@@ -159,7 +163,8 @@ TEST_P(GemmRow, BatchesOfEveryForm) {
                              Steps{1, -1, 1}, Steps{0, 0, 1}, Steps{-1, -1, -1}}) {
     for (const Form form : {Form::kStrided, Form::kPointers}) {
       for (const mygemmOperation_t trans : kOperations) {
-        GemmCase gemm = shaped({35, 66, 18});
+        const bool forward = steps.a * steps.b * steps.c == 1;
+        GemmCase gemm = shaped({35, 66, forward ? 525 : 18});
         gemm.form = form;
         gemm.batch = 3;
         gemm.a_step = steps.a;

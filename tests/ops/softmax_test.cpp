@@ -60,8 +60,12 @@ std::vector<SoftmaxCase> in_all_modes(const std::vector<SoftmaxCase>& cases) {
 
 TEST_P(SoftmaxRow, ShapesAndLayouts) {
   std::vector<SoftmaxCase> cases;
+  int64_t number = 0;
   for (const Shape& shape : kShapes) {
+    ++number;
     for (const int64_t padding : {0, 1, 8}) {
+      // Emulated blocks of 1024 threads are slow: one padding a shape there.
+      if (kBuild == Build::kEmulated && number % 3 != padding % 3) continue;
       SoftmaxCase softmax;
       softmax.rows = shape.rows;
       softmax.cols = shape.cols;

@@ -122,7 +122,9 @@ TEST(Overlap, OfABatchWithItself) {
   for (int trial = 0; trial < 40000; ++trial) {
     const BatchedFootprint x{random_footprint(random, 130), random.integer(1, 5),
                              random.integer(-30, 30)};
-    ASSERT_EQ(overlap(x, x, true), share_bytes(x, x, 0, true)) << testing::PrintToString(x);
+    const bool expected = share_bytes(x, x, 0, true);
+    ASSERT_EQ(overlap(x, x, true), expected) << testing::PrintToString(x);
+    ASSERT_EQ(overlaps_itself(x), expected) << testing::PrintToString(x);
   }
 }
 
@@ -172,9 +174,19 @@ TEST(Overlap, OfRowsAndColumnsOfOneLargeArray) {
   EXPECT_TRUE(overlap(even, Footprint{base + row, 1, row + 1, 2 * row}));
 }
 
+TEST(Overlap, OfTheLargestBatches) {
+  constexpr int64_t n = int64_t{1} << 31, half = int64_t{1} << 62;
+  EXPECT_FALSE(overlaps_itself({{0, n / 2, 1, n}, n, 1}));
+  EXPECT_TRUE(overlaps_itself({{0, n / 2, 1, n}, n + 1, 1}));
+  EXPECT_FALSE(overlaps_itself({{0, 1, half, half}, 2, half}));
+  EXPECT_TRUE(overlaps_itself({{0, 1, half, half}, 2, half - 1}));
+  EXPECT_FALSE(overlaps_itself({{uintptr_t{1} << 62, half, 1, 1}, 2, -half}));
+}
+
 TEST(Overlap, OfTheWholeAddressSpace) {
   constexpr int64_t kMost = INT64_MAX;
-  const Footprint all{0, 1, kMost, kMost}, bytes{0, kMost, 1, 1}, last{uintptr_t{kMost} - 1, 1, 1, 1};
+  const Footprint all{0, 1, kMost, kMost}, bytes{0, kMost, 1, 1};
+  const Footprint last{uintptr_t{kMost} - 1, 1, 1, 1};
   for (const Footprint& x : {all, bytes}) {
     EXPECT_TRUE(overlap(x, x));
     EXPECT_TRUE(overlap(x, last));
@@ -213,17 +225,19 @@ TEST(Overlap, OfInterleavedBatchesIsQuick) {
   const BatchedFootprint even{{0, 64, 4, 8 * batch}, batch, 8};
   const BatchedFootprint odd{{4, 64, 4, 16 * batch}, batch, 16};
   const double seconds = seconds_of([&] {
+    EXPECT_FALSE(overlaps_itself(even));
     EXPECT_FALSE(overlap(even, even, /*same_index_may=*/true));
     EXPECT_FALSE(overlap(even, odd));
   });
   EXPECT_LT(seconds, 5.0);
 }
 
-// The last of a batch of more than kMaxPairs interleaved vectors meets the first.
-TEST(Overlap, OfLargeBatchesIsFound) {
+// Of 100001 interleaved vectors only the last meets the first.
+TEST(Overlap, OfALargeBatchWithItself) {
   constexpr int64_t batch = 100001;
   const BatchedFootprint x{{0, 2, 4, 4 * (batch - 1)}, batch, 4};
-  EXPECT_TRUE(overlap(x, x, /*same_index_may=*/true));
+  EXPECT_TRUE(overlaps_itself(x));
+  EXPECT_FALSE(overlaps_itself({x.matrix, batch - 1, 4}));
 }
 
 }  // namespace

@@ -283,7 +283,7 @@ TEST(Plan, EveryTransposeRowIsChosenForSomeProblem) {
   check_reachable<TransposeProblem>(chosen, {});
 }
 
-// ---- why a forced row cannot run -----------------------------------------------------------------
+// ---- why a forced row cannot run ---------------------------------------------------------------
 
 template <class Problem>
 std::string refusal(const Problem& problem, const DeviceTraits& device, const char* row,

@@ -1,5 +1,5 @@
 // Unit tests: the rules of the ABI for arguments. Every rule with its sentence, the order in which
-// they are checked, and the calls that have nothing to do. See validate_memory_test.cpp for overlap.
+// they are checked, and the calls that have nothing to do. Overlap: validate_memory_test.cpp.
 #include "validate.h"
 
 #include <array>

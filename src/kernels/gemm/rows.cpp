@@ -1,5 +1,6 @@
 // The table of matrix-product kernels.
 #include <climits>
+#include <type_traits>
 
 #include "kernels/gemm/tiles.h"
 #include "kernels/rows.h"
@@ -7,35 +8,54 @@
 namespace mygemm {
 namespace {
 
+// What the tile itself says; needs and the measured figures are the table's.
 template <class Tile>
-constexpr GemmRow tile_row(const char* name, unsigned needs, double efficiency,
-                           double step_seconds, decltype(GemmRow::launch) launch) {
-  return {name, 75, INT_MAX, Tile::kBlockM, Tile::kBlockN, Tile::kBlockK, Tile::kThreads,
-          static_cast<int>(sizeof(typename Tile::SharedStorage)), Tile::kBlocksPerSm, needs,
-          efficiency, step_seconds, launch};
+constexpr GemmRow tile_row(const char* name, decltype(GemmRow::launch) launch) {
+  using Shared = typename Tile::SharedStorage;
+  return {.name = name,
+          .min_cc = 75,
+          .max_cc = INT_MAX,
+          .threads = Tile::kThreads,
+          .shared_bytes = std::is_empty_v<Shared> ? 0 : static_cast<int>(sizeof(Shared)),
+          .blocks_per_sm = Tile::kBlocksPerSm,
+          .block_m = Tile::kBlockM,
+          .block_n = Tile::kBlockN,
+          .block_k = Tile::kBlockK,
+          .fill_steps = Tile::kStages - 1,
+          .launch = launch};
 }
 
-constexpr GemmRow host_row(const char* name, unsigned needs, double efficiency,
-                           decltype(GemmRow::launch) launch) {
-  return {name, 0, 0, 0, 0, 0, 0, 0, 0, needs, efficiency, 0, launch};
+constexpr GemmRow measured(GemmRow row, double efficiency, double step_seconds) {
+  row.efficiency = efficiency;
+  row.step_seconds = step_seconds;
+  return row;
 }
 
-// efficiency, step_seconds: measured on an H200 (bench/results/), share of FFMA peak at 4096^3 to
-// 16384^3 and products of one tile per multiprocessor; host rows: share of what two AVX2 cores can.
+constexpr GemmRow with_needs(GemmRow row, unsigned needs) {
+  row.needs = needs;
+  return row;
+}
+
+// measured(row, share of FFMA peak from 4096^3 on, seconds of a k step of a lone block) on an H200,
+// bench/results/. Host rows: share of what the cores can do, 2048^3 on two AVX-512 cores.
 constexpr GemmRow kRows[] = {
-    tile_row<Tile128x128>("warptiled_128x128", kNeedsNothing, 0.68, 0.86e-6,
-                          cuda_launcher<cuda::launch_gemm_warptiled_128x128>()),
-    tile_row<Tile64x64>("warptiled_64x64", kNeedsNothing, 0.56, 0.65e-6,
-                        cuda_launcher<cuda::launch_gemm_warptiled_64x64>()),
-    tile_row<Tile64x64>("splitk_64x64", kNeedsWorkspace, 0.56, 0.65e-6,
-                        cuda_launcher<cuda::launch_gemm_splitk_64x64>()),
-    tile_row<TileShared>("tiled", kNeedsNothing, 0.125, 1.8e-6,
-                         cuda_launcher<cuda::launch_gemm_tiled>()),
-    {"naive", 75, INT_MAX, TileNaive::kBlockM, TileNaive::kBlockN, 1, TileNaive::kThreads, 0, 8,
-     kNeedsNothing, 0.04, 0.2e-6, cuda_launcher<cuda::launch_gemm_naive>()},
-    host_row("host_cblas", kNeedsCblas, 0.90, host::gemm_cblas),
-    host_row("host_blocked", kNeedsNothing, 0.50, host::gemm_blocked),
-    host_row("host_naive", kNeedsNothing, 0.02, host::gemm_naive),
+    measured(tile_row<Tile128x128>("warptiled_128x128",
+                                   cuda_launcher<cuda::launch_gemm_warptiled_128x128>()),
+             0.68, 0.86e-6),
+    measured(tile_row<Tile64x64>("warptiled_64x64",
+                                 cuda_launcher<cuda::launch_gemm_warptiled_64x64>()),
+             0.56, 0.65e-6),
+    measured(with_needs(tile_row<Tile64x64>("splitk_64x64",
+                                            cuda_launcher<cuda::launch_gemm_splitk_64x64>()),
+                        kNeedsWorkspace),
+             0.56, 0.65e-6),
+    measured(tile_row<TileShared>("tiled", cuda_launcher<cuda::launch_gemm_tiled>()), 0.125,
+             1.8e-6),
+    measured(tile_row<TileNaive>("naive", cuda_launcher<cuda::launch_gemm_naive>()), 0.04,
+             0.2e-6),
+    {.name = "host_cblas", .needs = kNeedsCblas, .efficiency = 0.90, .launch = host::gemm_cblas},
+    {.name = "host_blocked", .efficiency = 0.85, .launch = host::gemm_blocked},
+    {.name = "host_naive", .efficiency = 0.02, .launch = host::gemm_naive},
 };
 
 }  // namespace

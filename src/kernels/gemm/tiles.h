@@ -40,6 +40,7 @@ using Tile64x64 = WarpTile<64, 64, 16, 2, 1, 3, 4>;
 // The textbook kernel: one 32 x 32 tile, 32 x 8 threads, 4 results each.
 struct TileShared {
   static constexpr int kBlockM = 32, kBlockN = 32, kBlockK = 32;
+  static constexpr int kStages = 1;
   static constexpr int kThreads = 256;
   static constexpr int kResults = kBlockM * kBlockN / kThreads;
   static constexpr int kBlocksPerSm = 6;
@@ -49,10 +50,13 @@ struct TileShared {
   };
 };
 
-// One result per thread, no shared memory.
+// One result per thread, one k at a time, no shared memory.
 struct TileNaive {
-  static constexpr int kBlockM = 32, kBlockN = 8;
+  static constexpr int kBlockM = 32, kBlockN = 8, kBlockK = 1;
+  static constexpr int kStages = 1;
   static constexpr int kThreads = kBlockM * kBlockN;
+  static constexpr int kBlocksPerSm = 8;
+  struct SharedStorage {};
 };
 
 }  // namespace mygemm

@@ -16,6 +16,23 @@ constexpr int kMostThreads = 1024;
 // registers for half as many blocks again: many short rows hide each other's latencies.
 constexpr int kFewThreads = 256;
 
+// A row in shared memory, by packs of four columns: each thread reads and writes its own packs
+// only, 16 bytes at a time and so without bank conflicts. Columns past the row's end hold -inf.
+struct SharedRow {
+  float4* pack;
+
+  __device__ void store(int column, const float (&value)[4]) {
+    pack[column / 4] = make_float4(value[0], value[1], value[2], value[3]);
+  }
+  __device__ void load(int column, float (&value)[4]) const {
+    const float4 v = pack[column / 4];
+    value[0] = v.x;
+    value[1] = v.y;
+    value[2] = v.z;
+    value[3] = v.w;
+  }
+};
+
 // Calls body(first column, distance of packs) for each batch of kPacks packs of this thread.
 template <int kPacks, class Body>
 __device__ __forceinline__ void for_each_batch(int cols, Body body) {
@@ -25,56 +42,58 @@ __device__ __forceinline__ void for_each_batch(int cols, Body body) {
   }
 }
 
-// Shared memory holds s, then exp(s - maximum) (log: still s), of the row.
+// The row holds s, then exp(s - maximum) (log: still s).
 template <int kPacks>
 __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, int cols,
-                                            float* row, float* partial) {
+                                            SharedRow row, SoftmaxStorage& shared) {
   const TypedRow x = row_of(p.in, r, p.cols), y = row_of(p.out, r, p.cols);
-  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   float maximum = -INFINITY;
   for_each_batch<kPacks>(cols, [&](int first, int stride) {
-    float value[kPacks][4];
-    load_packs(value, x, first, stride, cols, 0.0f);
+    float s[kPacks][4];
+    load_packs(s, x, first, stride, cols, 0.0f);
 #pragma unroll
     for (int k = 0; k < kPacks; ++k) {
+      const int column = first + k * stride;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int c = first + k * stride + i;
-        if (c >= cols) continue;
-        const float s = p.scale * value[k][i];
-        maximum = fmaxf(maximum, s);
-        row[c] = s;
+        s[k][i] = column + i < cols ? p.scale * s[k][i] : -INFINITY;
+        maximum = fmaxf(maximum, s[k][i]);
       }
+      if (column < cols) row.store(column, s[k]);
     }
   });
-  maximum = block_reduce<Max>(maximum, partial);      // its barriers publish `row`
+  maximum = block_reduce<Max>(maximum, shared.first);
   float sum = 0.0f;
-  for (int c = thread; c < cols; c += threads) {
-    const float exponential = expf(row[c] - maximum);
-    sum += exponential;
-    if (!p.log_mode()) row[c] = exponential;
-  }
-  const RowNormaliser normal = normaliser(p, maximum, block_reduce<Sum>(sum, partial));
-  for_each_batch<kPacks>(cols, [&](int first, int stride) {
-    float value[kPacks][4];
+  for_each_batch<1>(cols, [&](int first, int) {
+    float s[4];
+    row.load(first, s);
 #pragma unroll
-    for (int k = 0; k < kPacks; ++k) {
+    for (int i = 0; i < 4; ++i) {
+      const float exponential = expf(s[i] - maximum);
+      sum += exponential;
+      if (!p.log_mode()) s[i] = exponential;
+    }
+    row.store(first, s);
+  });
+  const RowNormaliser normal = normaliser(p, maximum, block_reduce<Sum>(sum, shared.second));
+  for_each_batch<1>(cols, [&](int first, int stride) {
+    float value[1][4];
+    row.load(first, value[0]);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int c = first + k * stride + i;
-        if (c >= cols) continue;
-        value[k][i] = p.log_mode() ? softmax_of(p, row[c], normal) : row[c] * normal.factor;
-      }
+    for (int i = 0; i < 4; ++i) {
+      value[0][i] =
+          p.log_mode() ? softmax_of(p, value[0][i], normal) : value[0][i] * normal.factor;
     }
     store_packs(value, y, first, stride, cols);
   });
 }
 
-// Shared memory holds y, then dy, of the row.
+// The rows hold y and dy.
 template <int kPacks>
 __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r, int cols,
-                                             float* row, float* partial) {
+                                             SharedRow y_row, SoftmaxStorage& shared) {
   const TypedRow y = row_of(p.in, r, p.cols), dy = row_of(p.dy, r, p.cols);
+  SharedRow dy_row{y_row.pack + ceil_div(cols, 4)};
   float sum = 0.0f;
   for_each_batch<kPacks>(cols, [&](int first, int stride) {
     float y_value[kPacks][4], dy_value[kPacks][4];
@@ -82,27 +101,24 @@ __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r,
     load_packs(dy_value, dy, first, stride, cols, 0.0f);
 #pragma unroll
     for (int k = 0; k < kPacks; ++k) {
+      const int column = first + k * stride;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int c = first + k * stride + i;
-        if (c >= cols) continue;
-        sum += gradient_term(p, y_value[k][i], dy_value[k][i]);
-        row[c] = y_value[k][i];
-        row[cols + c] = dy_value[k][i];
+        if (column + i < cols) sum += gradient_term(p, y_value[k][i], dy_value[k][i]);
+      }
+      if (column < cols) {
+        y_row.store(column, y_value[k]);
+        dy_row.store(column, dy_value[k]);
       }
     }
   });
-  sum = block_reduce<Sum>(sum, partial);
-  for_each_batch<kPacks>(cols, [&](int first, int stride) {
-    float value[kPacks][4];
+  sum = block_reduce<Sum>(sum, shared.first);
+  for_each_batch<1>(cols, [&](int first, int stride) {
+    float y_value[4], value[1][4];
+    y_row.load(first, y_value);
+    dy_row.load(first, value[0]);
 #pragma unroll
-    for (int k = 0; k < kPacks; ++k) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int c = first + k * stride + i;
-        if (c < cols) value[k][i] = gradient_of(p, row[c], row[cols + c], sum);
-      }
-    }
+    for (int i = 0; i < 4; ++i) value[0][i] = gradient_of(p, y_value[i], value[0][i], sum);
     store_packs(value, row_of(p.out, r, p.cols), first, stride, cols);
   });
 }
@@ -110,15 +126,15 @@ __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r,
 template <bool kBackward, int kThreads, int kPacks>
 __global__ void __launch_bounds__(kThreads, kThreads == kFewThreads ? 6 : 1) softmax_block(const SoftmaxProblem p) {
   auto& shared = shared_storage<SoftmaxStorage>();
-  float* row = reinterpret_cast<float*>(&shared + 1);   // softmax_row_bytes(p)
+  const SharedRow row{reinterpret_cast<float4*>(&shared + 1)};   // softmax_row_bytes(p)
   const int cols = static_cast<int>(p.cols);
   for (int64_t r = blockIdx.x; r < p.rows; r += gridDim.x) {
     if constexpr (kBackward) {
-      backward_row<kPacks>(p, r, cols, row, shared.partial);
+      backward_row<kPacks>(p, r, cols, row, shared);
     } else {
-      forward_row<kPacks>(p, r, cols, row, shared.partial);
+      forward_row<kPacks>(p, r, cols, row, shared);
     }
-    __syncthreads();            // the row is written out before the next takes its place
+    __syncthreads();            // partial results are read before the next row writes its own
   }
 }
 

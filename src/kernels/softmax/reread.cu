@@ -60,7 +60,7 @@ __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r,
     load_scaled(s, p, x, first);
     mine = add_batch(mine, s);
   });
-  const MaxSum whole = block_merge(mine, shared.partial);
+  const MaxSum whole = block_merge(mine, shared.first, shared.second);
   const RowNormaliser row = normaliser(p, whole.maximum, whole.sum);
   for_each_batch(p.cols, [&](int64_t first) {
     load_scaled(s, p, x, first);
@@ -94,7 +94,7 @@ __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r,
       }
     }
   });
-  sum = block_reduce<Sum>(sum, shared.partial);
+  sum = block_reduce<Sum>(sum, shared.first);
   for_each_batch(p.cols, [&](int64_t first) {
     load(first);
 #pragma unroll
@@ -117,6 +117,7 @@ __global__ void __launch_bounds__(kThreads) softmax_reread(const SoftmaxProblem 
     } else {
       forward_row(p, r, shared);
     }
+    __syncthreads();            // the partial results are read before the next row writes its own
   }
 }
 

@@ -9,16 +9,16 @@
 
 namespace mygemm {
 
-// Partial results that a block's warps exchange while they reduce.
+// Partial results that a block's warps exchange while they reduce: 32 for each of two reductions,
+// so that the second need not wait until the first has been read.
 struct SoftmaxStorage {
-  float partial[64];            // (2, 32): one (maximum, sum) or one sum per warp
+  float first[32], second[32];
 };
 
-// FP32 copies of one row: x forward; y and dy backward. Bytes.
+// FP32 copies of one row in packs of four columns: x forward; y, then dy, backward. Bytes.
 constexpr int64_t softmax_row_bytes(const SoftmaxProblem& p) {
-  const int64_t per_column = p.backward ? 8 : 4;
-  return p.cols > std::numeric_limits<int64_t>::max() / 8 ? std::numeric_limits<int64_t>::max() / 2
-                                                          : p.cols * per_column;
+  constexpr int64_t kLongest = std::numeric_limits<int64_t>::max() / 64;
+  return 16 * ceil_div(std::min(p.cols, kLongest), 4) * (p.backward ? 2 : 1);
 }
 
 // Threads of a block that keeps a row in shared memory: the most that leave as many threads on a

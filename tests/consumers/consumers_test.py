@@ -1,0 +1,155 @@
+"""The library as its users get it: installed, moved, found, linked and called; and as .deb files.
+
+Usage: consumers_test.py BUILD_DIR SOURCE_DIR [unittest options]. Needs cmake, a C and a C++
+compiler, make and pkg-config, and dpkg-deb for the packages. Nothing is installed on the machine.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = SOURCE = None  # set from the command line
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def run(*command, cwd=None, **environment):
+    """Runs a command, fails with all its output, returns its stdout."""
+    cleaned = {k: v for k, v in os.environ.items() if k not in ("LD_LIBRARY_PATH", "DESTDIR")}
+    result = subprocess.run([str(word) for word in command], cwd=cwd, text=True, check=False,
+                            capture_output=True, env={**cleaned, **environment})
+    if result.returncode != 0:
+        raise AssertionError(f"{command} gave {result.returncode}\n"
+                             f"{result.stdout}\n{result.stderr}")
+    return result.stdout
+
+
+class ScratchTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.scratch = pathlib.Path(folder.name).resolve()
+
+
+class Installed(ScratchTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        first = cls.scratch / "first"
+        run("cmake", "--install", BUILD, "--prefix", first)
+        cls.prefix = cls.scratch / "moved here"  # blanks in the path, too
+        first.rename(cls.prefix)
+        cls.library_dir = next(cls.prefix.rglob("libmygemm.so.0")).parent
+
+    def test_nothing_names_where_it_was_built(self):
+        for path in self.prefix.rglob("*"):
+            if path.suffix in {".cmake", ".pc", ".h"}:
+                text = path.read_text()
+                for folder in BUILD, SOURCE, self.scratch:
+                    self.assertNotIn(str(folder), text, path)
+
+    def test_library_has_its_names(self):
+        self.assertEqual(os.readlink(self.library_dir / "libmygemm.so"), "libmygemm.so.0")
+        self.assertRegex(os.readlink(self.library_dir / "libmygemm.so.0"),
+                         r"^libmygemm\.so\.0\.\d+\.\d+$")
+
+    def test_pkg_config_and_make(self):
+        shutil.copytree(HERE / "makefile", self.scratch / "c/makefile")
+        shutil.copy(HERE / "product.c", self.scratch / "c")
+        folder = self.scratch / "c/makefile"
+        found = {"PKG_CONFIG_PATH": str(self.library_dir / "pkgconfig")}
+        run("make", cwd=folder, **found)
+        self.assertIn("right", run("./product", cwd=folder, LD_LIBRARY_PATH=str(self.library_dir)))
+        version = run("pkg-config", "--modversion", "mygemm", **found).strip()
+        self.assertIn(f"VERSION {version} ", (SOURCE / "CMakeLists.txt").read_text())
+
+    def test_cmake_find_package(self):
+        folder = self.scratch / "find_package"
+        run("cmake", "-S", HERE / "find_package", "-B", folder, "-G", "Ninja",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", folder)
+        self.assertIn("right", run(folder / "product"))
+        cache = (folder / "CMakeCache.txt").read_text()
+        self.assertIn(f"mygemm_DIR:PATH={self.library_dir}/cmake/mygemm\n", cache)
+
+    def test_another_minor_version_is_refused(self):
+        (self.scratch / "next").mkdir()
+        (self.scratch / "next/CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(next LANGUAGES NONE)\n"
+            "find_package(mygemm 0.2 CONFIG REQUIRED)\n")
+        with self.assertRaisesRegex(AssertionError, r"not accepted:\s.*version: 0\.1"):
+            run("cmake", "-S", self.scratch / "next", "-B", self.scratch / "next/build",
+                f"-DCMAKE_PREFIX_PATH={self.prefix}")
+
+    def test_command_runs(self):
+        self.assertIn("backend:", run(self.prefix / "bin/mygemm", "info", MYGEMM_BACKEND="host"))
+        self.assertIn("mygemm", run(self.prefix / "bin/mygemm-bench", "--help"))
+
+
+class Subdirectory(ScratchTest):
+    def test_builds_and_runs(self):
+        # Unoptimised: the time goes into compiling.
+        run("cmake", "-S", HERE / "subdirectory", "-B", self.scratch, "-G", "Ninja",
+            f"-DMYGEMM_SOURCE={SOURCE}", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-O0")
+        run("cmake", "--build", self.scratch)
+        self.assertIn("right", run(self.scratch / "product"))
+
+
+@unittest.skipUnless(shutil.which("dpkg-deb") and shutil.which("dpkg-shlibdeps"),
+                     "dpkg-dev is not installed")
+class Packages(ScratchTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        run("cpack", "-G", "DEB", "--config", BUILD / "CPackConfig.cmake", "-B", cls.scratch)
+        cls.packages = {path.name.partition("_")[0]: path for path in cls.scratch.glob("*.deb")}
+
+    def field(self, package, name):
+        return run("dpkg-deb", "-f", self.packages[package], name).strip()
+
+    def contents(self, package):
+        return re.findall(r"^-\S* .* \./usr/(\S+)", run("dpkg-deb", "-c", self.packages[package]),
+                          re.M)
+
+    def test_three_packages(self):
+        self.assertEqual(set(self.packages), {"libmygemm0", "libmygemm-dev", "mygemm-tools"})
+
+    def test_fields(self):
+        version = self.field("libmygemm0", "Version")
+        for package in self.packages:
+            self.assertEqual(self.field(package, "Version"), version)
+            self.assertEqual(self.field(package, "Maintainer"),
+                             "mygemm developers <mygemm@example.org>")
+        self.assertIn("libgomp1", self.field("libmygemm0", "Depends"))
+        for package in "libmygemm-dev", "mygemm-tools":
+            self.assertIn(f"libmygemm0 (= {version})", self.field(package, "Depends"))
+        for package in self.packages:
+            self.assertNotIn("cuda", self.field(package, "Depends"))
+
+    def test_each_file_is_where_it_belongs(self):
+        contents = {name: self.contents(name) for name in self.packages}
+        files = [file for part in contents.values() for file in part]
+        self.assertEqual(len(files), len(set(files)), "a file is in two packages")
+        libraries = [file for file in contents["libmygemm0"] if ".so" in file]
+        self.assertEqual(len(libraries), 1, libraries)
+        self.assertIn("include/mygemm/mygemm.h", contents["libmygemm-dev"])
+        for name in "mygemm.pc", "mygemmConfig.cmake", "mygemmConfigVersion.cmake":
+            self.assertTrue(any(file.endswith("/" + name) for file in contents["libmygemm-dev"]))
+        self.assertLessEqual({"bin/mygemm", "bin/mygemm-bench"}, set(contents["mygemm-tools"]))
+
+    def test_command_runs_from_the_packages(self):
+        root = self.scratch / "root"
+        for package in self.packages.values():
+            run("dpkg-deb", "-x", package, root)
+        self.assertIn("backend:", run(root / "usr/bin/mygemm", "info", MYGEMM_BACKEND="host"))
+        library = next(root.rglob("libmygemm.so.0.*"))
+        self.assertNotIn(".debug_info", run("readelf", "-SW", library))
+
+
+if __name__ == "__main__":
+    BUILD, SOURCE = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(2))
+    unittest.main()

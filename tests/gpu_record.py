@@ -1,0 +1,155 @@
+"""Runs the GPU layer of the tests and keeps the record of the sources that passed it.
+
+Usage: gpu_record.py run BUILD_DIR [--sanitizer-filter F] [--record FILE]
+       gpu_record.py check
+
+CI has no GPU. `run` (./dev gpu-test, on a machine with one) runs the ops tests with every CUDA
+kernel, then again under compute-sanitizer, and writes tests/gpu-record.json with a digest of the
+sources. `check` (a ctest) compares that digest with the sources of today; a record that is missing
+or older is a skip, not a failure.
+"""
+import argparse
+import datetime
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+RECORD = SOURCE / "tests/gpu-record.json"
+DIGESTED = ["include", "src", "tests/ops", "tests/support"]
+# The sanitizers slow kernels down up to a hundredfold: without huge matrices and repetitions.
+SANITIZER_FILTER = "-*Large*:*Bits*:*Threads*"
+SKIPPED = 77
+
+
+def digest():
+    """SHA-256 over the paths and contents of everything the GPU layer tests."""
+    whole = hashlib.sha256()
+    for folder in DIGESTED:
+        for path in sorted((SOURCE / folder).rglob("*")):
+            if path.suffix in {".h", ".c", ".cpp", ".cu", ".cuh", ".txt"}:
+                content = hashlib.sha256(path.read_bytes()).hexdigest()
+                whole.update(f"{path.relative_to(SOURCE).as_posix()} {content}\n".encode())
+    return whole.hexdigest()
+
+
+def answer_of(*command):
+    """What a command prints, or None where it is not there or fails."""
+    try:
+        return subprocess.run(command, cwd=SOURCE, check=True, text=True,
+                              capture_output=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def machine():
+    asked = answer_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
+    if not asked:
+        sys.exit("gpu-test needs a GPU: nvidia-smi is not there or finds none")
+    device, driver = asked.splitlines()[0].split(", ")
+    supports = re.search(r"CUDA Version: *([0-9.]+)", answer_of("nvidia-smi") or "")
+    return {"device": device, "driver": driver,
+            "driver_cuda": supports[1] if supports else None}
+
+
+def toolkit_of(build):
+    """The nvcc that built the folder, from CMake's own notes."""
+    for notes in (build / "CMakeFiles").glob("*/CMakeCUDACompiler.cmake"):
+        return re.search(r'CMAKE_CUDA_COMPILER_VERSION "(.*)"', notes.read_text())[1]
+    return None
+
+
+def run_tests(program):
+    """Runs the test program; {suite: {passed, skipped, failed}}."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as report:
+        status = subprocess.run([program, "--gtest_brief=1", f"--gtest_output=json:{report.name}"],
+                                check=False).returncode
+        try:
+            suites = json.load(open(report.name))["testsuites"]
+        except ValueError:
+            sys.exit(f"{program} ended with status {status} and no report")
+    counts = {}
+    for suite in suites:
+        count = counts[suite["name"]] = {"passed": 0, "skipped": 0, "failed": 0}
+        for test in suite["testsuite"]:
+            outcome = ("failed" if "failures" in test else
+                       "skipped" if test["result"] == "SKIPPED" else "passed")
+            count[outcome] += 1
+    if status != 0:
+        sys.exit(f"{program} failed with status {status}")
+    if not any(count["passed"] for count in counts.values()):
+        sys.exit(f"{program} ran no test")
+    return counts
+
+
+def run_sanitizers(program, tests):
+    """memcheck and racecheck over a part of the tests; {tool: result}."""
+    sanitizer = (os.environ.get("COMPUTE_SANITIZER") or shutil.which("compute-sanitizer") or
+                 shutil.which("compute-sanitizer", path="/usr/local/cuda/bin"))
+    if not sanitizer:
+        print("compute-sanitizer is not on this machine: left out", flush=True)
+        return {"memcheck": "not run", "racecheck": "not run"}
+    results = {"filter": tests}
+    for tool in "memcheck", "racecheck":
+        print(f"compute-sanitizer --tool {tool}, tests {tests}", flush=True)
+        status = subprocess.run([sanitizer, "--tool", tool, "--error-exitcode", "1", program,
+                                 "--gtest_brief=1", f"--gtest_filter={tests}"],
+                                check=False).returncode
+        if status != 0:
+            sys.exit(f"compute-sanitizer {tool} failed with status {status}")
+        results[tool] = "clean"
+    return results
+
+
+def run(arguments):
+    build = pathlib.Path(arguments.build).resolve()
+    program = build / "bin/ops_gpu"
+    if not program.exists():
+        sys.exit(f"{program} is not there: is {build} a build with CUDA and tests?")
+    record = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+              **machine(), "toolkit": toolkit_of(build),
+              "commit": answer_of("git", "describe", "--always", "--dirty", "--abbrev=12"),
+              "sources": digest()}
+    record["tests"] = run_tests(program)
+    record["sanitizers"] = run_sanitizers(program, arguments.sanitizer_filter)
+    arguments.record.write_text(json.dumps(record, indent=2) + "\n")
+    passed = sum(count["passed"] for count in record["tests"].values())
+    print(f"{passed} tests passed on {record['device']}; wrote {arguments.record}")
+
+
+def check(_):
+    if not RECORD.exists():
+        print("skip: the GPU layer has no record; ./dev gpu-test makes one on a GPU machine")
+        sys.exit(SKIPPED)
+    record = json.loads(RECORD.read_text())
+    if record["sources"] != digest():
+        print(f"skip: the GPU record ({record['device']}, {record['date']}) is older than the "
+              "sources; ./dev gpu-test renews it")
+        sys.exit(SKIPPED)
+    print(f"these sources passed on {record['device']}, {record['date']}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="The GPU layer of the tests and its record.")
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("run", help="run the layer; on success write the record")
+    command.add_argument("build", help="a build folder with bin/ops_gpu")
+    command.add_argument("--sanitizer-filter", metavar="F",
+                         default=os.environ.get("MYGEMM_SANITIZER_FILTER", SANITIZER_FILTER),
+                         help="tests for compute-sanitizer, as a gtest filter [%(default)s]")
+    command.add_argument("--record", type=pathlib.Path, default=RECORD, help="[%(default)s]")
+    command.set_defaults(run=run)
+    command = commands.add_parser("check", help="is the record that of these sources?")
+    command.set_defaults(run=check)
+    arguments = parser.parse_args()
+    arguments.run(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+// Ops tests for a GPU only: streams, threads and graph capture. A sequence of one call of each
+// family runs everywhere, and must give the bits that it gives eagerly on one stream.
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include "support/handle.h"
+#include "support/memory.h"
+#include "support/random.h"
+
+namespace mygemm_tests {
+namespace {
+
+constexpr int64_t kExtent = 300;
+constexpr int64_t kDepth = 3000;  // deep enough for rows that split k
+constexpr size_t kWorkspace = size_t{16} << 20;
+
+void require(cudaError_t error) { ASSERT_EQ(error, cudaSuccess) << cudaGetErrorString(error); }
+
+class Stream {
+ public:
+  Stream() { require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+  void wait() const { require(cudaStreamSynchronize(stream_)); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+// The operands of C = alpha A B, softmax of C's rows in place, and the transpose of that.
+class Sequence {
+ public:
+  Sequence()
+      : a_(kExtent * kDepth * sizeof(float)), b_(kDepth * kExtent * sizeof(float)),
+        c_(kExtent * kExtent * sizeof(float)), out_(kExtent * kExtent * sizeof(float)),
+        scalars_(2 * sizeof(float)) {
+    Random random(1);
+    std::vector<float> values(kExtent * kDepth);
+    for (DeviceBuffer* buffer : {&a_, &b_}) {
+      for (float& value : values) value = static_cast<float>(random.real(-1, 1));
+      buffer->upload(values.data());
+    }
+    set_alpha(0.125f);
+  }
+
+  void set_alpha(float alpha) {
+    const float scalars[2] = {alpha, 0.0f};
+    scalars_.upload(scalars);
+  }
+
+  // alpha is read from the device when the kernel runs.
+  void enqueue(mygemmHandle_t handle, cudaStream_t stream) {
+    EXPECT_EQ(mygemm_set_stream(handle, stream), MYGEMM_STATUS_SUCCESS);
+    EXPECT_EQ(mygemm_set_pointer_mode(handle, MYGEMM_POINTER_MODE_DEVICE), MYGEMM_STATUS_SUCCESS);
+    EXPECT_EQ(mygemm_sgemm(handle, MYGEMM_OP_N, MYGEMM_OP_N, kExtent, kExtent, kDepth,
+                           scalars_.as<float>(), a_.as<float>(), kExtent, b_.as<float>(), kDepth,
+                           scalars_.as<float>() + 1, c_.as<float>(), kExtent),
+              MYGEMM_STATUS_SUCCESS)
+        << mygemm_last_error();
+    EXPECT_EQ(mygemm_softmax(handle, MYGEMM_SOFTMAX, kExtent, kExtent, 1, c_.data(), MYGEMM_R_32F,
+                             kExtent, c_.data(), MYGEMM_R_32F, kExtent),
+              MYGEMM_STATUS_SUCCESS)
+        << mygemm_last_error();
+    EXPECT_EQ(mygemm_transpose(handle, 4, kExtent, kExtent, c_.data(), kExtent, out_.data(),
+                               kExtent),
+              MYGEMM_STATUS_SUCCESS)
+        << mygemm_last_error();
+  }
+
+  std::vector<uint32_t> result() const {
+    std::vector<uint32_t> bits(kExtent * kExtent);
+    out_.download(bits.data());
+    return bits;
+  }
+
+ private:
+  DeviceBuffer a_, b_, c_, out_, scalars_;
+};
+
+std::vector<uint32_t> eager_result(float alpha) {
+  Handle handle(kWorkspace);
+  Stream stream;
+  Sequence sequence;
+  sequence.set_alpha(alpha);
+  sequence.enqueue(handle, stream);
+  stream.wait();
+  return sequence.result();
+}
+
+using Streams = BackendTest;
+using Graphs = BackendTest;
+
+// The strictest mode refuses every call that may synchronise or allocate, from any thread's doing.
+TEST_F(Graphs, CaptureTheFirstCallsOfAFreshHandleAndReplay) {
+  Stream stream;
+  Sequence sequence;
+  Handle handle(kWorkspace);
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  sequence.enqueue(handle, stream);
+  require(cudaStreamEndCapture(stream, &graph));
+  ASSERT_NE(graph, nullptr);
+  require(cudaGraphInstantiate(&executable, graph, 0));
+  for (const float alpha : {0.125f, -0.25f, 0.125f}) {
+    sequence.set_alpha(alpha);
+    require(cudaGraphLaunch(executable, stream));
+    stream.wait();
+    EXPECT_TRUE(sequence.result() == eager_result(alpha)) << "alpha " << alpha;
+  }
+  require(cudaGraphExecDestroy(executable));
+  require(cudaGraphDestroy(graph));
+}
+
+TEST_F(Graphs, CaptureOnOneStreamWhileAnotherThreadComputes) {
+  const std::vector<uint32_t> expected = eager_result(0.125f);
+  Stream stream;
+  Sequence sequence;
+  Sequence other_sequence;
+  Handle handle(kWorkspace);
+  Handle other_handle(kWorkspace);
+  Stream other_stream;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  std::thread([&] { other_sequence.enqueue(other_handle, other_stream); }).join();
+  sequence.enqueue(handle, stream);
+  require(cudaStreamEndCapture(stream, &graph));
+  require(cudaGraphInstantiate(&executable, graph, 0));
+  require(cudaGraphLaunch(executable, stream));
+  stream.wait();
+  other_stream.wait();
+  EXPECT_TRUE(sequence.result() == expected);
+  EXPECT_TRUE(other_sequence.result() == expected);
+  require(cudaGraphExecDestroy(executable));
+  require(cudaGraphDestroy(graph));
+}
+
+TEST_F(Streams, TwoAtATimeWithAHandleEach) {
+  const std::vector<uint32_t> expected = eager_result(0.125f);
+  Stream streams[2];
+  Sequence sequences[2];
+  Handle handles[2] = {Handle(kWorkspace), Handle(kWorkspace)};
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 2; ++i) sequences[i].enqueue(handles[i], streams[i]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    streams[i].wait();
+    EXPECT_TRUE(sequences[i].result() == expected) << "stream " << i;
+  }
+}
+
+TEST_F(Streams, OneHandleGoesFromStreamToStreamWithItsWorkspace) {
+  const std::vector<uint32_t> expected = eager_result(0.125f);
+  Handle handle(kWorkspace);
+  void* workspace_before = nullptr;
+  void* workspace_after = nullptr;
+  size_t bytes = 0;
+  EXPECT_EQ(mygemm_get_workspace(handle, &workspace_before, &bytes), MYGEMM_STATUS_SUCCESS);
+  Sequence sequence;
+  for (int round = 0; round < 3; ++round) {
+    Stream stream;
+    sequence.enqueue(handle, stream);
+    stream.wait();
+    EXPECT_TRUE(sequence.result() == expected) << "stream " << round;
+  }
+  EXPECT_EQ(mygemm_get_workspace(handle, &workspace_after, &bytes), MYGEMM_STATUS_SUCCESS);
+  EXPECT_EQ(workspace_after, workspace_before);
+  EXPECT_EQ(bytes, kWorkspace);
+}
+
+TEST_F(Streams, ThreadsWithHandlesOfTheirOwn) {
+  constexpr size_t kThreads = 6;
+  const std::vector<uint32_t> expected = eager_result(0.125f);
+  std::vector<int> equal(kThreads, 0);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      Stream stream;
+      Sequence sequence;
+      Handle handle(kWorkspace);
+      sequence.enqueue(handle, stream);
+      stream.wait();
+      equal[t] = sequence.result() == expected ? 1 : 0;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const int is_equal : equal) EXPECT_EQ(is_equal, 1);
+}
+
+TEST_F(Streams, OneHandleUsedByThreadsInTurn) {
+  const std::vector<uint32_t> expected = eager_result(0.125f);
+  Handle handle(kWorkspace);
+  Stream stream;
+  Sequence sequence;
+  for (int t = 0; t < 4; ++t) {
+    std::thread([&] {
+      sequence.enqueue(handle, stream);
+      stream.wait();
+    }).join();
+    EXPECT_TRUE(sequence.result() == expected) << "thread " << t;
+  }
+}
+
+// Work that is enqueued outlives the handle.
+TEST_F(Streams, DestroyingAHandleDoesNotDisturbItsCalls) {
+  const std::vector<uint32_t> expected = eager_result(0.125f);
+  Stream stream;
+  Sequence sequence;
+  mygemmConfig_t config = MYGEMM_CONFIG_INIT;
+  config.backend = MYGEMM_BACKEND_CUDA;
+  mygemmHandle_t handle = nullptr;
+  DeviceBuffer workspace(kWorkspace, 0, 256);
+  ASSERT_EQ(mygemm_create_with_config(&handle, &config), MYGEMM_STATUS_SUCCESS);
+  ASSERT_EQ(mygemm_set_workspace(handle, workspace.data(), kWorkspace), MYGEMM_STATUS_SUCCESS);
+  sequence.enqueue(handle, stream);
+  EXPECT_EQ(mygemm_destroy(handle), MYGEMM_STATUS_SUCCESS);
+  stream.wait();
+  EXPECT_TRUE(sequence.result() == expected);
+}
+
+}  // namespace
+}  // namespace mygemm_tests

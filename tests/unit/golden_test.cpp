@@ -1,0 +1,194 @@
+// Unit tests: which row is chosen for what, on which machine. golden.txt has the answers, so that
+// a change of the cost model shows as a change of a text file. To accept the new choices:
+//   GOLDEN_UPDATE=1 ctest -R unit.Golden
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "plan/plan.h"
+#include "unit/problems.h"
+
+namespace mygemm {
+namespace {
+
+using mygemm_tests::gemm;
+using mygemm_tests::host_device;
+using mygemm_tests::softmax;
+using mygemm_tests::softmax_backward;
+using mygemm_tests::transpose;
+using mygemm_tests::transpose_in_place;
+
+constexpr size_t kMiB = 1024 * 1024;
+
+// A case's name, and under it a line for each row that some machine chooses:
+//   gemm nn 64x64x64
+//     warptiled_64x64       T4, A100
+//     host_cblas            host
+using Choices = std::map<std::string, std::string>;
+
+class Golden {
+ public:
+  Golden() {
+    for (const char* name : {"T4", "A100", "RTX 4090", "H100", "H200", "B200"}) {
+      devices_.push_back(*find_device(name));
+    }
+    devices_.push_back(host_device(true));
+    devices_.push_back(host_device(false));
+  }
+
+  template <class Problem>
+  void add(const std::string& name, const Problem& problem) {
+    const std::string choices = choose(problem, 0);
+    ASSERT_TRUE(choices_.emplace(name, choices).second) << name << " is there twice";
+    text_ += name + "\n" + choices;
+  }
+
+  // A second case where a workspace changes a choice.
+  template <class Problem>
+  void add_with_workspace(const std::string& name, const Problem& problem, size_t workspace) {
+    add(name, problem);
+    const std::string choices = choose(problem, workspace);
+    if (choices == choices_[name]) return;
+    choices_[name + " with workspace"] = choices;
+    text_ += name + " with workspace\n" + choices;
+  }
+
+  const Choices& choices() const { return choices_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  template <class Problem>
+  std::string choose(const Problem& problem, size_t workspace) const {
+    std::vector<std::pair<std::string, std::string>> rows;  // with the machines that choose them
+    for (const DeviceTraits& device : devices_) {
+      Plan<Problem> plan;
+      if (make_plan(problem, device, {workspace, nullptr}, &plan) != MYGEMM_STATUS_SUCCESS) {
+        ADD_FAILURE() << last_error_text();
+        continue;
+      }
+      const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& known) {
+        return known.first == plan.row->name;
+      });
+      if (row == rows.end()) {
+        rows.emplace_back(plan.row->name, device.name);
+      } else {
+        row->second += std::string(", ") + device.name;
+      }
+    }
+    std::string choices;
+    for (const auto& [row, machines] : rows) {
+      choices += "  " + row + std::string(24 - std::min<size_t>(23, row.size()), ' ') + machines +
+                 "\n";
+    }
+    return choices;
+  }
+
+  std::vector<DeviceTraits> devices_;
+  Choices choices_;
+  std::string text_;
+};
+
+std::string by(int64_t a, int64_t b) { return std::to_string(a) + "x" + std::to_string(b); }
+
+void add_gemm(Golden* golden) {
+  struct Shape {
+    int64_t m, n, k, batch;
+  };
+  constexpr Shape kShapes[] = {
+      {16, 16, 16, 1},          {64, 64, 64, 1},         {128, 128, 128, 1},
+      {256, 256, 256, 1},       {512, 512, 512, 1},      {1024, 1024, 1024, 1},
+      {2048, 2048, 2048, 1},    {4096, 4096, 4096, 1},   {8192, 8192, 8192, 1},
+      {16384, 16384, 16384, 1}, {1, 4096, 4096, 1},      {4096, 1, 4096, 1},
+      {4096, 16, 4096, 1},      {16, 16384, 512, 1},     {65536, 64, 64, 1},
+      {100000, 100, 10, 1},     {64, 64, 65536, 1},      {256, 256, 1000000, 1},
+      {1, 1, 1000000, 1},       {8, 8, 8, 10000},        {32, 32, 32, 1000},
+      {128, 128, 64, 96},       {2048, 2048, 128, 16},   {4096, 4096, 1, 1}};
+  for (const auto& [m, n, k, batch] : kShapes) {
+    const std::string name = "gemm nn " + by(m, n) + "x" + std::to_string(k) +
+                             (batch > 1 ? " batch " + std::to_string(batch) : "");
+    golden->add_with_workspace(name, gemm(false, false, m, n, k, batch), 32 * kMiB);
+  }
+  for (const int64_t size : {64, 4096}) {
+    golden->add("gemm tn " + by(size, size), gemm(true, false, size, size, size));
+    golden->add("gemm nt " + by(size, size), gemm(false, true, size, size, size));
+    golden->add("gemm tt " + by(size, size), gemm(true, true, size, size, size));
+  }
+}
+
+void add_softmax(Golden* golden) {
+  for (const int64_t cols : {10, 100, 512, 1000, 4096, 10000, 32768, 100000, 1000000}) {
+    for (const int64_t rows : {1, 10000, 1000000}) {
+      if (rows * cols > 1000000000) continue;
+      golden->add("softmax f32 " + by(rows, cols), softmax(rows, cols));
+    }
+  }
+  for (const int64_t cols : {100, 4096, 32768, 100000}) {
+    golden->add("softmax f16 " + by(4096, cols), softmax(4096, cols, MYGEMM_R_16F));
+    golden->add("softmax bf16 " + by(4096, cols), softmax(4096, cols, MYGEMM_R_16BF));
+    golden->add("softmax backward f32 " + by(4096, cols), softmax_backward(4096, cols));
+    golden->add("softmax backward f16 " + by(4096, cols),
+                softmax_backward(4096, cols, MYGEMM_R_16F));
+  }
+}
+
+void add_transpose(Golden* golden) {
+  constexpr std::pair<int64_t, int64_t> kShapes[] = {
+      {2, 2}, {64, 64}, {1000, 1000}, {8192, 8192}, {32768, 32768}, {1, 1000000}, {1000000, 1},
+      {3, 1000000}, {1000000, 16}, {100, 20000}};
+  for (const auto& [rows, cols] : kShapes) {
+    golden->add("transpose 4 bytes " + by(rows, cols), transpose(4, rows, cols));
+    const auto in_place = transpose_in_place(4, rows, cols);
+    golden->add_with_workspace("transpose 4 bytes " + by(rows, cols) + " in place", in_place,
+                               4096 * kMiB);
+  }
+  for (const int64_t size : {1, 2, 8, 16}) {
+    golden->add("transpose " + std::to_string(size) + " bytes 4096x4096",
+                transpose(size, 4096, 4096));
+  }
+  golden->add("transpose 4 bytes 8x8 batch 100000", transpose(4, 8, 8, 100000));
+  golden->add("transpose 4 bytes 1024x512 batch 32", transpose(4, 1024, 512, 32));
+  golden->add("transpose 4 bytes 512x512 batch 32 in place", transpose_in_place(4, 512, 512, 32));
+}
+
+// The file's cases: a line that is not indented is a name, those below it its choices.
+Choices read_file() {
+  Choices choices;
+  std::ifstream file(MYGEMM_GOLDEN_FILE);
+  std::string name;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("  ")) {
+      choices[name] += line + "\n";
+    } else {
+      choices[name = line];
+    }
+  }
+  return choices;
+}
+
+TEST(Golden, ChoicesAreThoseOfTheFile) {
+  Golden golden;
+  add_gemm(&golden);
+  add_softmax(&golden);
+  add_transpose(&golden);
+  const char* update = std::getenv("GOLDEN_UPDATE");
+  if (update && *update == '1') {
+    ASSERT_TRUE(std::ofstream(MYGEMM_GOLDEN_FILE) << golden.text() << std::flush);
+  }
+  const Choices wanted = read_file();
+  for (const auto& [name, choices] : golden.choices()) {
+    const auto found = wanted.find(name);
+    EXPECT_EQ(found == wanted.end() ? "not in the file" : found->second, choices)
+        << name << " (GOLDEN_UPDATE=1 accepts the new choices)";
+  }
+  EXPECT_EQ(wanted.size(), golden.choices().size()) << "the file has cases that are tested no more";
+}
+
+}  // namespace
+}  // namespace mygemm
