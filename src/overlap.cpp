@@ -120,8 +120,8 @@ bool overlap(const BatchedFootprint& x, const BatchedFootprint& y, bool same_ind
   return false;
 }
 
-// A run meets one of the matrix e > 0 steps on, d >= 0 runs back, iff  |e * step - d * stride| is
-// less than its bytes: iff a run of one byte at e * step meets one of 2 bytes - 1 around d * stride.
+// A run meets one of the matrix e > 0 steps on, d >= 0 runs back, iff  |e * step - d * stride|  is
+// less than its bytes: iff one byte at e * step meets a run of 2 bytes - 1 around d * stride.
 bool overlaps_itself(const BatchedFootprint& x) {
   const Footprint& m = x.matrix;
   const int64_t step = x.batch_stride < 0 ? -x.batch_stride : x.batch_stride;

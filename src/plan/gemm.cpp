@@ -73,9 +73,8 @@ const char* unsupported(const GemmRow& row, const GemmProblem& p, const DeviceTr
     return "more block tiles than a grid can have";
   }
   if (row.needs & kNeedsWorkspace) {
-    if (p.scales_only()) return "nothing to split: no products";
     const int64_t wanted = splitk_count(row, p, device);
-    if (wanted < 2) return "the GPU is full without splitting k";
+    if (wanted < 2) return "k is too short to split, or the GPU is full without";
     if (splitk_fitting(p, wanted, options.workspace_bytes) < 2) return "the workspace is too small";
   }
   return nullptr;

@@ -76,8 +76,10 @@ size_t workspace_bytes(const TransposeRow& row, const TransposeProblem& p,
                        const DeviceTraits& device) {
   if (!(row.needs & kNeedsWorkspace) || !p.in_place()) return 0;
   if (bytes_moved(p) > 1e19) return SIZE_MAX;
-  return static_cast<size_t>(p.rows * p.cols) *
-         static_cast<size_t>((device.cc == 0 ? 1 : p.batch_count) * p.element_size);
+  // Unsigned: where one size is 0 the others may be anything, and the product still ends at 0.
+  const int64_t copies = device.cc == 0 ? std::min<int64_t>(p.batch_count, 1) : p.batch_count;
+  return static_cast<size_t>(p.rows) * static_cast<size_t>(p.cols) *
+         static_cast<size_t>(copies) * static_cast<size_t>(p.element_size);
 }
 
 const char* force_variable(const TransposeProblem&) { return "MYGEMM_FORCE_TRANSPOSE"; }

@@ -142,6 +142,7 @@ TEST_P(GemmRow, NothingToSumScalesC) {
   gemm.alpha = 0;
   gemm.null_inputs = true;
   cases.push_back(gemm);
+  cases.push_back(shaped({33, 66, 530}));  // and one that rows for deep products take too
   run(cases);
 }
 

@@ -228,7 +228,7 @@ TEST(Plan, ProductsTakeLongerWithLargerK) {
   }
 }
 
-// ---- every row has its use -----------------------------------------------------------------------
+// ---- every row has its use ----------------------------------------------------------------------
 
 void add_choices(const auto& problem, std::set<std::string>* chosen) {
   for (const DeviceTraits& device : all_devices()) {

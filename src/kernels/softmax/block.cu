@@ -56,7 +56,7 @@ __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, 
       const int column = first + k * stride;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        s[k][i] = column + i < cols ? p.scale * s[k][i] : -INFINITY;
+        s[k][i] = column + i < cols ? scaled(p, s[k][i]) : -INFINITY;
         maximum = fmaxf(maximum, s[k][i]);
       }
       if (column < cols) row.store(column, s[k]);
@@ -124,7 +124,8 @@ __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r,
 }
 
 template <bool kBackward, int kThreads, int kPacks>
-__global__ void __launch_bounds__(kThreads, kThreads == kFewThreads ? 6 : 1) softmax_block(const SoftmaxProblem p) {
+__global__ void __launch_bounds__(kThreads, kThreads == kFewThreads ? (kBackward ? 6 : 5) : 1)
+    softmax_block(const SoftmaxProblem p) {
   auto& shared = shared_storage<SoftmaxStorage>();
   const SharedRow row{reinterpret_cast<float4*>(&shared + 1)};   // softmax_row_bytes(p)
   const int cols = static_cast<int>(p.cols);
@@ -150,7 +151,7 @@ Status cuda::launch_softmax_block(const SoftmaxRow& row, const SoftmaxProblem& p
   };
   if (threads <= kFewThreads) {
     return run(p.backward ? softmax_block<true, kFewThreads, 1>
-                          : softmax_block<false, kFewThreads, 1>);
+                          : softmax_block<false, kFewThreads, 2>);
   }
   return run(p.backward ? softmax_block<true, kMostThreads, 2>
                         : softmax_block<false, kMostThreads, 2>);

@@ -6,6 +6,12 @@
 
 namespace mygemm {
 
+// s = scale * x, rounded. Never fused into the subtraction of the maximum: of two large equal
+// numbers that would leave the rounding error of one, and its exponential may be anything.
+__device__ __forceinline__ float scaled(const SoftmaxProblem& p, float x) {
+  return __fmul_rn(p.scale, x);
+}
+
 // What a row's reduction leaves for its elements. Forward: the maximum and 1 / sum (log: log sum).
 struct RowNormaliser {
   float maximum, factor;

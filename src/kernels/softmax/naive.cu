@@ -15,16 +15,16 @@ __device__ void forward_row(const SoftmaxProblem& p, int64_t r, int lane) {
   const TypedRow x = row_of(p.in, r, p.cols), y = row_of(p.out, r, p.cols);
   float maximum = -INFINITY;
   for (int64_t c = lane; c < p.cols; c += 32) {
-    maximum = fmaxf(maximum, p.scale * load_element(x, c));
+    maximum = fmaxf(maximum, scaled(p, load_element(x, c)));
   }
   maximum = warp_reduce<Max>(maximum);
   float sum = 0.0f;
   for (int64_t c = lane; c < p.cols; c += 32) {
-    sum += expf(p.scale * load_element(x, c) - maximum);
+    sum += expf(scaled(p, load_element(x, c)) - maximum);
   }
   const RowNormaliser row = normaliser(p, maximum, warp_reduce<Sum>(sum));
   for (int64_t c = lane; c < p.cols; c += 32) {
-    store_element(y, c, softmax_of(p, p.scale * load_element(x, c), row));
+    store_element(y, c, softmax_of(p, scaled(p, load_element(x, c)), row));
   }
 }
 

@@ -46,7 +46,7 @@ __device__ __forceinline__ void load_scaled(float (&s)[kPacks][4], const Softmax
   for (int k = 0; k < kPacks; ++k) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      s[k][i] = first + k * kStride + i < p.cols ? p.scale * s[k][i] : -INFINITY;
+      s[k][i] = first + k * kStride + i < p.cols ? scaled(p, s[k][i]) : -INFINITY;
     }
   }
 }

@@ -25,7 +25,7 @@ __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, 
   for (int k = 0; k < kPacks; ++k) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      s[k][i] = first + k * 4 * kLanes + i < cols ? p.scale * s[k][i] : -INFINITY;
+      s[k][i] = first + k * 4 * kLanes + i < cols ? scaled(p, s[k][i]) : -INFINITY;
       maximum = fmaxf(maximum, s[k][i]);
     }
   }
