@@ -35,6 +35,7 @@ Scalar scalar(const mygemmContext& context, const float* address) {
 struct GemmShape {
   mygemmOperation_t transa, transb;
   int64_t m, n, k;
+  bool pointer_arrays = false;
 };
 
 // A product from checked enums; scalars and, for single ones, the batch are still to be set.
@@ -48,7 +49,7 @@ Status make_gemm(const GemmShape& shape, const GemmOperand<const float>& a,
               shape.transb != MYGEMM_OP_N,
               shape.m, shape.n, shape.k,
               {1.0f, nullptr, false}, {0.0f, nullptr, false},
-              a, b, c, batch_count, MYGEMM_MATH_DEFAULT};
+              a, b, c, batch_count, shape.pointer_arrays, MYGEMM_MATH_DEFAULT};
   return MYGEMM_STATUS_SUCCESS;
 }
 
@@ -223,7 +224,7 @@ mygemmStatus_t mygemm_sgemm_batched(mygemmHandle_t handle, mygemmOperation_t tra
                                     const float* const B[], int64_t ldb, const float* beta,
                                     float* const C[], int64_t ldc, int64_t batch_count) {
   return guarded([&] {
-    return run_gemm(handle, {transa, transb, m, n, k}, alpha, {nullptr, A, lda, 0},
+    return run_gemm(handle, {transa, transb, m, n, k, true}, alpha, {nullptr, A, lda, 0},
                     {nullptr, B, ldb, 0}, beta, {nullptr, C, ldc, 0}, batch_count);
   });
 }

@@ -30,7 +30,7 @@ long long number(int64_t value) { return static_cast<long long>(value); }
 }  // namespace
 
 std::string describe(const GemmProblem& p) {
-  const char* form = p.c.pointers ? "pointers" : p.batch_count > 1 ? "strided" : "single";
+  const char* form = p.pointer_arrays ? "pointers" : p.batch_count > 1 ? "strided" : "single";
   return print(
       "sgemm --transa %c --transb %c -m %lld -n %lld -k %lld --lda %lld --ldb %lld --ldc %lld "
       "--batch %lld --stride-a %lld --stride-b %lld --stride-c %lld --form %s",

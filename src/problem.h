@@ -43,6 +43,7 @@ struct GemmProblem {
   GemmOperand<const float> a, b;
   GemmOperand<float> c;
   int64_t batch_count;
+  bool pointer_arrays;          // the operands are arrays of pointers, NULL or not
   mygemmMathMode_t math;
 
   // Nothing of A and B is needed: C becomes beta * C.

@@ -43,6 +43,7 @@ bool pointer_ok(const char* argument, const void* pointer, int64_t alignment) {
 bool make_footprint(const char* argument, const void* data, int64_t runs, int64_t run_length,
                     int64_t ld, int64_t batch, int64_t batch_stride, int64_t element_size,
                     BatchedFootprint* footprint) {
+  if (runs == 1) ld = run_length;       // a single run goes nowhere, whatever its ld
   const Wide one = (Wide{runs} - 1) * ld + run_length;
   const Wide shift = batch > 1 ? (Wide{batch} - 1) * batch_stride : 0;
   const Wide elements = one + (shift < 0 ? -shift : shift);
@@ -91,7 +92,7 @@ bool pointers_ok(const GemmProblem& p) {
       !pointer_ok("beta", p.beta.address, kFloat)) {
     return false;
   }
-  if (p.c.pointers) {           // arrays of pointers: what they hold is the caller's business
+  if (p.pointer_arrays) {       // arrays of pointers: what they hold is the caller's business
     constexpr int64_t kPointer = sizeof(void*);
     return (!reads_inputs || (pointer_ok("A", p.a.pointers, kPointer) &&
                               pointer_ok("B", p.b.pointers, kPointer))) &&

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/transpose/tiles.h"
 #include "plan/plan.h"
 
 namespace mygemm {
@@ -20,14 +21,16 @@ double bytes_moved(const TransposeProblem& p) {
          static_cast<double>(p.batch_count) * static_cast<double>(p.element_size);
 }
 
-// The share of the elements of all tiles that are inside the matrix.
-double tile_fill(const TransposeRow& row, const TransposeProblem& p) {
-  if (row.block_m == 0) return 1.0;
-  const auto fill = [](int64_t extent, int block) {
-    return static_cast<double>(extent) /
-           (static_cast<double>(ceil_div(extent, block)) * block);
-  };
-  return std::max(1e-3, fill(p.rows, row.block_m) * fill(p.cols, row.block_n));
+double block_tiles(const TransposeProblem& p) {
+  const int side = transpose_tile_side(p.element_size);
+  return static_cast<double>(ceil_div(p.rows, side)) *
+         static_cast<double>(ceil_div(p.cols, side)) * static_cast<double>(p.batch_count);
+}
+
+// Bytes that the tiles would move if they were all full: edge tiles take as long as others.
+double bytes_of_tiles(const TransposeProblem& p) {
+  const double side = transpose_tile_side(p.element_size);
+  return 2.0 * block_tiles(p) * side * side * static_cast<double>(p.element_size);
 }
 
 }  // namespace
@@ -40,12 +43,7 @@ const char* unsupported(const TransposeRow& row, const TransposeProblem& p,
     return "not in place";
   }
   if ((row.needs & kNeedsSquare) && !square) return "only for square matrices with ldin = ldout";
-  if (row.block_m > 0) {
-    const double tiles = static_cast<double>(ceil_div(p.rows, row.block_m)) *
-                         static_cast<double>(ceil_div(p.cols, row.block_n)) *
-                         static_cast<double>(p.batch_count);
-    if (device.cc > 0 && tiles > 2147483647.0) return "more tiles than a grid can have";
-  }
+  if (row.block_m > 0 && block_tiles(p) > 2147483647.0) return "more tiles than a grid can have";
   if ((row.needs & kNeedsWorkspace) &&
       (options.workspace_bytes == 0 ||
        workspace_bytes(row, p, device) > options.workspace_bytes)) {
@@ -67,7 +65,7 @@ double cost(const TransposeRow& row, const TransposeProblem& p, const DeviceTrai
   }
   const double launches = (row.needs & kNeedsWorkspace) ? 2.0 : 1.0;
   return launches * (kLaunchSeconds + row.step_seconds) +
-         bytes_moved(p) / tile_fill(row, p) / rate;
+         bytes_of_tiles(p) / rate;
 }
 
 // A dense copy, in the order of `in`: of every matrix of the batch, or, on the host, which works on

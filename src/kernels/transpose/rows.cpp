@@ -7,11 +7,12 @@
 namespace mygemm {
 namespace {
 
+// Of 1-, 2- and 4-byte elements; the plan asks transpose_tile_side() for the others.
 constexpr int kSide = TransposeTile<4>::kSide;
 constexpr int kShared = static_cast<int>(sizeof(TransposeStorage<16>));
 
 // efficiency and step_seconds: measured on an H200, 8192 x 8192 fp32 and single tiles
-// (bench/results/); host rows on two cores. Tiles and shared memory: of the largest elements.
+// (bench/results/); host rows on two cores. Shared memory: of the largest elements.
 constexpr TransposeRow kRows[] = {
     {.name = "tiled",
      .min_cc = 75,

@@ -7,9 +7,11 @@ namespace mygemm {
 
 // A square tile of elements of kBytes bytes each, padded by one element: columns of the tile are
 // then in different banks. 64 elements a side keep rows of small elements a whole sector long.
+constexpr int transpose_tile_side(int64_t element_size) { return element_size <= 4 ? 64 : 32; }
+
 template <int kBytes>
 struct TransposeTile {
-  static constexpr int kSide = kBytes <= 4 ? 64 : 32;
+  static constexpr int kSide = transpose_tile_side(kBytes);
   static constexpr int kThreads = 256;
   static constexpr int kRowsPerPass = kThreads / kSide;
   static constexpr int kPasses = kSide / kRowsPerPass;

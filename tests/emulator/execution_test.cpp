@@ -1,70 +1,21 @@
-// Proves the emulator itself: right kernels give right answers, and each kind of mistake that it is
-// there to find is found. The kernels here are small and of this file only.
-#include <cuda_runtime.h>
-
-#include <cstdlib>
+// Proves the emulator's execution of grids: right kernels give right answers, and each kind of
+// mistake that it is there to find is found. The kernels here are small and of this file only.
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
-
-#include "device.h"
+#include "emulator_fixture.h"
 #include "ptx/cp_async.cuh"
 #include "ptx/shared.cuh"
-#include "sanitizer.h"
 
 namespace {
 
 constexpr unsigned kThreads = 128;
-
-template <class T>
-class DeviceArray {
- public:
-  explicit DeviceArray(const std::vector<T>& values) : bytes_(values.size() * sizeof(T)) {
-    EXPECT_EQ(cudaMalloc(&data_, bytes_), cudaSuccess);
-    EXPECT_EQ(cudaMemcpy(data_, values.data(), bytes_, cudaMemcpyHostToDevice), cudaSuccess);
-  }
-  explicit DeviceArray(size_t size) : DeviceArray(std::vector<T>(size)) {}
-  ~DeviceArray() { cudaFree(data_); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-
-  T* data() const { return data_; }
-  std::vector<T> values() const {
-    std::vector<T> result(bytes_ / sizeof(T));
-    EXPECT_EQ(cudaMemcpy(result.data(), data_, bytes_, cudaMemcpyDeviceToHost), cudaSuccess);
-    return result;
-  }
-
- private:
-  T* data_ = nullptr;
-  size_t bytes_;
-};
-
-template <class... Parameters, class... Arguments>
-cudaError_t launch(unsigned blocks, unsigned threads, size_t shared_bytes,
-                   void (*kernel)(Parameters...), Arguments... arguments) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(blocks);
-  config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = shared_bytes;
-  return cudaLaunchKernelEx(&config, kernel, arguments...);
-}
 
 std::vector<int> iota(int size) {
   std::vector<int> values(static_cast<size_t>(size));
   for (int i = 0; i < size; ++i) values[static_cast<size_t>(i)] = i;
   return values;
 }
-
-class EmulatorTest : public ::testing::Test {
- protected:
-  void TearDown() override {
-    unsetenv("MYGEMM_EMULATED_SEED");
-    cudaDeviceReset();
-  }
-};
-using EmulatorDeathTest = EmulatorTest;
 
 // ---- barriers ----
 
@@ -152,7 +103,7 @@ TEST_F(EmulatorTest, DivergentBarrierFailsTheLaunchAndSaysWhere) {
   EXPECT_EQ(launch(1, 64, 0, half_the_block_waits), cudaErrorLaunchFailure);
   const std::string report = ::testing::internal::GetCapturedStderr();
   EXPECT_NE(report.find("threads 0 to 31: each waits at __syncthreads"), std::string::npos);
-  EXPECT_NE(report.find("emulator_test.cpp"), std::string::npos);
+  EXPECT_NE(report.find("execution_test.cpp"), std::string::npos);
   EXPECT_NE(report.find("threads 32 to 63: each has exited"), std::string::npos);
 }
 
@@ -278,149 +229,6 @@ __global__ void copy_misaligned(const float* in) {
 TEST_F(EmulatorDeathTest, MisalignedCopyIsCaught) {
   const DeviceArray<float> in(8);
   EXPECT_DEATH(launch(1, 1, 16, copy_misaligned, in.data()), "misaligned cp.async");
-}
-
-// ---- memory ----
-
-__global__ void write_element(int* data, int index) { data[index] = 1; }
-
-TEST_F(EmulatorDeathTest, GlobalAccessBeyondAnAllocationIsCaught) {
-  const DeviceArray<int> data(64);  // a multiple of 256 bytes: the guard page follows at once
-  EXPECT_EQ(launch(1, 1, 0, write_element, data.data(), 63), cudaSuccess);
-  EXPECT_DEATH(launch(1, 1, 0, write_element, data.data(), 64), "");
-  EXPECT_DEATH(launch(1, 1, 0, write_element, data.data(), -1024), "");
-}
-
-TEST_F(EmulatorDeathTest, SanitizerKnowsTheExactBounds) {
-  if (!emulator::kHasAsan) GTEST_SKIP() << "built without the address sanitizer";
-  const DeviceArray<int> data(3);
-  EXPECT_DEATH(launch(1, 1, 0, write_element, data.data(), 3), "use-after-poison");
-  EXPECT_DEATH(launch(1, 1, 0, write_element, data.data(), -1), "use-after-poison");
-}
-
-TEST_F(EmulatorDeathTest, HostCannotFollowADevicePointer) {
-  const DeviceArray<int> data(64);
-  EXPECT_DEATH(*static_cast<volatile int*>(data.data()) = 1, "");
-}
-
-__global__ void write_shared(int index) { (&mygemm::shared_storage<char>())[index] = 1; }
-
-TEST_F(EmulatorDeathTest, SharedAccessBeyondTheLaunchIsCaught) {
-  if (!emulator::kHasAsan) GTEST_SKIP() << "built without the address sanitizer";
-  EXPECT_EQ(launch(1, 1, 1001, write_shared, 1000), cudaSuccess);
-  EXPECT_DEATH(launch(1, 1, 1001, write_shared, 1001), "heap-buffer-overflow");
-}
-
-__global__ void read_shared(int* out) { out[threadIdx.x] = mygemm::shared_storage<int>(); }
-
-TEST_F(EmulatorTest, FreshMemoryIsAllOnes) {
-  int* data = nullptr;
-  ASSERT_EQ(cudaMalloc(&data, sizeof(int)), cudaSuccess);
-  int value = 0;
-  ASSERT_EQ(cudaMemcpy(&value, data, sizeof value, cudaMemcpyDeviceToHost), cudaSuccess);
-  EXPECT_EQ(value, -1);
-  ASSERT_EQ(launch(1, 1, sizeof(int), read_shared, data), cudaSuccess);
-  ASSERT_EQ(cudaMemcpy(&value, data, sizeof value, cudaMemcpyDeviceToHost), cudaSuccess);
-  EXPECT_EQ(value, -1);
-  EXPECT_EQ(cudaFree(data), cudaSuccess);
-}
-
-TEST_F(EmulatorTest, CopiesAreChecked) {
-  const DeviceArray<int> data(4);
-  int host[8] = {};
-  EXPECT_EQ(cudaMemcpy(host, data.data(), 17, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
-  EXPECT_EQ(cudaMemcpy(host, data.data(), 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
-  EXPECT_EQ(cudaMemset(data.data() + 1, 0, 16), cudaErrorInvalidValue);
-  EXPECT_EQ(cudaMemset(host, 0, 16), cudaErrorInvalidValue);
-  EXPECT_EQ(cudaFree(data.data() + 1), cudaErrorInvalidValue);
-}
-
-// ---- launches ----
-
-TEST_F(EmulatorTest, LaunchLimitsAreCudas) {
-  const auto status = [](dim3 blocks, dim3 threads, size_t shared_bytes) {
-    cudaLaunchConfig_t config{};
-    config.gridDim = blocks;
-    config.blockDim = threads;
-    config.dynamicSmemBytes = shared_bytes;
-    return cudaLaunchKernelEx(&config, write_shared, 0);
-  };
-  EXPECT_EQ(status(1, 1024, 1), cudaSuccess);
-  EXPECT_EQ(status(1, 1025, 1), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(status(1, dim3(1, 1, 65), 1), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(status(0, 1, 1), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(status(dim3(1, 65536), 1, 1), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(status(1, 1, 48 << 10), cudaSuccess);
-  EXPECT_EQ(status(1, 1, (48 << 10) + 1), cudaErrorInvalidValue);
-
-  const int most = emulator::device().shared_per_block;
-  constexpr auto kAttribute = cudaFuncAttributeMaxDynamicSharedMemorySize;
-  EXPECT_EQ(cudaFuncSetAttribute(write_shared, kAttribute, most + 1), cudaErrorInvalidValue);
-  EXPECT_EQ(cudaFuncSetAttribute(write_shared, kAttribute, most), cudaSuccess);
-  EXPECT_EQ(status(1, 1, static_cast<size_t>(most)), cudaSuccess);
-}
-
-TEST_F(EmulatorTest, OccupancyFollowsThreadsAndSharedMemory) {
-  const auto blocks_of = [](int threads, size_t shared_bytes) {
-    int blocks = 0;
-    EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, write_shared, threads,
-                                                            shared_bytes),
-              cudaSuccess);
-    return blocks;
-  };
-  const emulator::Device& device = emulator::device();
-  EXPECT_EQ(blocks_of(1024, 0), device.threads_per_sm / 1024);
-  EXPECT_EQ(blocks_of(32, 0), device.blocks_per_sm);
-  EXPECT_EQ(blocks_of(128, static_cast<size_t>(device.shared_per_sm / 2)), 1);
-}
-
-__global__ void count_blocks(int* out) {
-  if (blockIdx.x == 0 && threadIdx.x == 0) *out = static_cast<int>(gridDim.x);
-}
-
-TEST_F(EmulatorTest, GridsCanBeCutShort) {
-  const DeviceArray<int> out(1);
-  setenv("MYGEMM_EMULATED_BLOCKS", "3", 1);
-  EXPECT_EQ(launch(7, 32, 0, count_blocks, out.data()), cudaSuccess);
-  unsetenv("MYGEMM_EMULATED_BLOCKS");
-  EXPECT_EQ(out.values()[0], 3);
-}
-
-TEST_F(EmulatorTest, StreamsTakeCopiesAndLaunches) {
-  cudaStream_t stream = nullptr;
-  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-  const DeviceArray<int> out(1);
-  cudaLaunchConfig_t config{};
-  config.stream = stream;
-  EXPECT_EQ(cudaLaunchKernelEx(&config, count_blocks, out.data()), cudaSuccess);
-  int blocks = 0;
-  EXPECT_EQ(cudaMemcpyAsync(&blocks, out.data(), sizeof blocks, cudaMemcpyDeviceToHost, stream),
-            cudaSuccess);
-  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-  EXPECT_EQ(blocks, 1);
-  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
-}
-
-__global__ void record_coordinates(uint3* out) {
-  const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-  const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-  out[block * blockDim.x * blockDim.y * blockDim.z + thread] =
-      make_uint3(threadIdx.x, threadIdx.y + 10 * blockIdx.y, threadIdx.z + 10 * blockIdx.x);
-}
-
-TEST_F(EmulatorTest, ThreadsKnowTheirCoordinates) {
-  const DeviceArray<uint3> out(2 * 3 * 4 * 5 * 2);
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(2, 3);
-  config.blockDim = dim3(4, 5, 2);
-  ASSERT_EQ(cudaLaunchKernelEx(&config, record_coordinates, out.data()), cudaSuccess);
-  const std::vector<uint3> coordinates = out.values();
-  const uint3 last = coordinates.back();
-  EXPECT_EQ(last.x, 3u);
-  EXPECT_EQ(last.y, 24u);
-  EXPECT_EQ(last.z, 11u);
-  EXPECT_EQ(coordinates[4].x, 0u);
-  EXPECT_EQ(coordinates[4].y, 1u);
 }
 
 }  // namespace
