@@ -25,8 +25,7 @@ Status guarded(Body body) noexcept {
 
 // alpha or beta as kernels get it. What validate will refuse is not followed.
 Scalar scalar(const mygemmContext& context, const float* address) {
-  const bool on_device =
-      context.pointer_mode == MYGEMM_POINTER_MODE_DEVICE && !context.on_host();
+  const bool on_device = context.pointer_mode == MYGEMM_POINTER_MODE_DEVICE && !context.on_host();
   const bool readable = address && reinterpret_cast<uintptr_t>(address) % alignof(float) == 0;
   const float value = readable && !on_device ? *address : std::nanf("");
   return {value, address, on_device};
@@ -47,9 +46,17 @@ Status make_gemm(const GemmShape& shape, const GemmOperand<const float>& a,
   }
   *problem = {shape.transa != MYGEMM_OP_N,
               shape.transb != MYGEMM_OP_N,
-              shape.m, shape.n, shape.k,
-              {1.0f, nullptr, false}, {0.0f, nullptr, false},
-              a, b, c, batch_count, shape.pointer_arrays, MYGEMM_MATH_DEFAULT};
+              shape.m,
+              shape.n,
+              shape.k,
+              {1.0f, nullptr, false},
+              {0.0f, nullptr, false},
+              a,
+              b,
+              c,
+              batch_count,
+              shape.pointer_arrays,
+              MYGEMM_MATH_DEFAULT};
   return MYGEMM_STATUS_SUCCESS;
 }
 
@@ -207,11 +214,13 @@ mygemmStatus_t mygemm_sgemm(mygemmHandle_t handle, mygemmOperation_t transa,
   });
 }
 
-mygemmStatus_t mygemm_sgemm_strided_batched(
-    mygemmHandle_t handle, mygemmOperation_t transa, mygemmOperation_t transb, int64_t m,
-    int64_t n, int64_t k, const float* alpha, const float* A, int64_t lda, int64_t stride_a,
-    const float* B, int64_t ldb, int64_t stride_b, const float* beta, float* C, int64_t ldc,
-    int64_t stride_c, int64_t batch_count) {
+mygemmStatus_t mygemm_sgemm_strided_batched(mygemmHandle_t handle, mygemmOperation_t transa,
+                                            mygemmOperation_t transb, int64_t m, int64_t n,
+                                            int64_t k, const float* alpha, const float* A,
+                                            int64_t lda, int64_t stride_a, const float* B,
+                                            int64_t ldb, int64_t stride_b, const float* beta,
+                                            float* C, int64_t ldc, int64_t stride_c,
+                                            int64_t batch_count) {
   return guarded([&] {
     return run_gemm(handle, {transa, transb, m, n, k}, alpha, {A, nullptr, lda, stride_a},
                     {B, nullptr, ldb, stride_b}, beta, {C, nullptr, ldc, stride_c}, batch_count);
@@ -252,8 +261,8 @@ mygemmStatus_t mygemm_softmax_backward(mygemmHandle_t handle, mygemmSoftmaxMode_
 mygemmStatus_t mygemm_transpose(mygemmHandle_t handle, size_t element_size, int64_t rows,
                                 int64_t cols, const void* in, int64_t ldin, void* out,
                                 int64_t ldout) {
-  return mygemm_transpose_strided_batched(handle, element_size, rows, cols, in, ldin, 0, out,
-                                          ldout, 0, 1);
+  return mygemm_transpose_strided_batched(handle, element_size, rows, cols, in, ldin, 0, out, ldout,
+                                          0, 1);
 }
 
 mygemmStatus_t mygemm_transpose_strided_batched(mygemmHandle_t handle, size_t element_size,
@@ -289,7 +298,9 @@ mygemmStatus_t mygemm_softmax_workspace_size(mygemmHandle_t handle, mygemmSoftma
   return guarded([&] {
     RETURN_IF_ERROR(need_handle(handle));
     const int64_t ld = std::max<int64_t>(1, cols);
-    const SoftmaxProblem problem{mode, false, rows, cols, 1.0f, matrix(nullptr, xtype, ld),
+    const SoftmaxProblem problem{mode,          false,
+                                 rows,          cols,
+                                 1.0f,          matrix(nullptr, xtype, ld),
                                  TypedMatrix{}, matrix(nullptr, ytype, ld)};
     RETURN_IF_ERROR(check_softmax_enums(problem));
     return query_workspace(*handle, problem, bytes);
@@ -304,28 +315,26 @@ mygemmStatus_t mygemm_transpose_workspace_size(mygemmHandle_t handle, size_t ele
     // Only whether the addresses are equal matters to the plan.
     void* const in = nullptr;
     void* const out = in_place ? in : reinterpret_cast<void*>(uintptr_t{256});
-    return query_workspace(
-        *handle,
-        TransposeProblem{static_cast<int64_t>(element_size), rows, cols, in,
-                         std::max<int64_t>(1, cols), 0, out, std::max<int64_t>(1, rows), 0,
-                         batch_count},
-        bytes);
+    return query_workspace(*handle,
+                           TransposeProblem{static_cast<int64_t>(element_size), rows, cols, in,
+                                            std::max<int64_t>(1, cols), 0, out,
+                                            std::max<int64_t>(1, rows), 0, batch_count},
+                           bytes);
   });
 }
 
 mygemmStatus_t mygemm_explain_sgemm(mygemmHandle_t handle, const char* device,
                                     mygemmOperation_t transa, mygemmOperation_t transb, int64_t m,
                                     int64_t n, int64_t k, const float* A, int64_t lda,
-                                    int64_t stride_a, const float* B, int64_t ldb,
-                                    int64_t stride_b, const float* C, int64_t ldc,
-                                    int64_t stride_c, int64_t batch_count, char* text,
-                                    size_t capacity, size_t* length) {
+                                    int64_t stride_a, const float* B, int64_t ldb, int64_t stride_b,
+                                    const float* C, int64_t ldc, int64_t stride_c,
+                                    int64_t batch_count, char* text, size_t capacity,
+                                    size_t* length) {
   return guarded([&] {
     GemmProblem problem;
-    RETURN_IF_ERROR(make_gemm({transa, transb, m, n, k}, {A, nullptr, lda, stride_a},
-                              {B, nullptr, ldb, stride_b},
-                              {const_cast<float*>(C), nullptr, ldc, stride_c}, batch_count,
-                              &problem));
+    RETURN_IF_ERROR(make_gemm(
+        {transa, transb, m, n, k}, {A, nullptr, lda, stride_a}, {B, nullptr, ldb, stride_b},
+        {const_cast<float*>(C), nullptr, ldc, stride_c}, batch_count, &problem));
     problem.math = handle ? handle->math_mode : MYGEMM_MATH_DEFAULT;
     return explain_call(handle, device, problem, text, capacity, length);
   });
@@ -337,24 +346,29 @@ mygemmStatus_t mygemm_explain_softmax(mygemmHandle_t handle, const char* device,
                                       const void* y, mygemmDataType_t ytype, int64_t ldy,
                                       char* text, size_t capacity, size_t* length) {
   return guarded([&] {
-    const SoftmaxProblem problem{mode, false, rows, cols, 1.0f, matrix(x, xtype, ldx),
-                                 TypedMatrix{}, matrix(y, ytype, ldy)};
+    const SoftmaxProblem problem{
+        mode, false, rows, cols, 1.0f, matrix(x, xtype, ldx), TypedMatrix{}, matrix(y, ytype, ldy)};
     RETURN_IF_ERROR(check_softmax_enums(problem));
     return explain_call(handle, device, problem, text, capacity, length);
   });
 }
 
 mygemmStatus_t mygemm_explain_softmax_backward(mygemmHandle_t handle, const char* device,
-                                               mygemmSoftmaxMode_t mode, int64_t rows,
-                                               int64_t cols, const void* y,
-                                               mygemmDataType_t ytype, int64_t ldy,
+                                               mygemmSoftmaxMode_t mode, int64_t rows, int64_t cols,
+                                               const void* y, mygemmDataType_t ytype, int64_t ldy,
                                                const void* dy, mygemmDataType_t dytype,
                                                int64_t lddy, const void* dx,
                                                mygemmDataType_t dxtype, int64_t lddx, char* text,
                                                size_t capacity, size_t* length) {
   return guarded([&] {
-    const SoftmaxProblem problem{mode, true, rows, cols, 1.0f, matrix(y, ytype, ldy),
-                                 matrix(dy, dytype, lddy), matrix(dx, dxtype, lddx)};
+    const SoftmaxProblem problem{mode,
+                                 true,
+                                 rows,
+                                 cols,
+                                 1.0f,
+                                 matrix(y, ytype, ldy),
+                                 matrix(dy, dytype, lddy),
+                                 matrix(dx, dxtype, lddx)};
     RETURN_IF_ERROR(check_softmax_enums(problem));
     return explain_call(handle, device, problem, text, capacity, length);
   });
@@ -369,9 +383,9 @@ mygemmStatus_t mygemm_explain_transpose(mygemmHandle_t handle, const char* devic
   return guarded([&] {
     // NULL stands for some aligned address that is not the other operand's.
     const void* const other = reinterpret_cast<const void*>(uintptr_t{256});
-    const TransposeProblem problem{static_cast<int64_t>(element_size), rows, cols, in, ldin,
-                                   stride_in, const_cast<void*>(out || in ? out : other), ldout,
-                                   stride_out, batch_count};
+    const TransposeProblem problem{
+        static_cast<int64_t>(element_size),         rows,  cols,       in,         ldin, stride_in,
+        const_cast<void*>(out || in ? out : other), ldout, stride_out, batch_count};
     return explain_call(handle, device, problem, text, capacity, length);
   });
 }

@@ -115,9 +115,9 @@ template Status query_workspace(const mygemmContext&, const SoftmaxProblem&, siz
 template Status query_workspace(const mygemmContext&, const TransposeProblem&, size_t*);
 template Status explain_call(const mygemmContext*, const char*, const GemmProblem&, char*, size_t,
                              size_t*);
-template Status explain_call(const mygemmContext*, const char*, const SoftmaxProblem&, char*, size_t,
-                             size_t*);
-template Status explain_call(const mygemmContext*, const char*, const TransposeProblem&, char*, size_t,
-                             size_t*);
+template Status explain_call(const mygemmContext*, const char*, const SoftmaxProblem&, char*,
+                             size_t, size_t*);
+template Status explain_call(const mygemmContext*, const char*, const TransposeProblem&, char*,
+                             size_t, size_t*);
 
 }  // namespace mygemm

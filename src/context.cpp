@@ -25,6 +25,15 @@ Status read_config(const mygemmConfig_t* config, mygemmConfig_t* known) {
                 "config->struct_size = %zu is smaller than %zu; start from MYGEMM_CONFIG_INIT",
                 config->struct_size, sizeof(mygemmConfig_t));
   }
+  // A newer caller may know more fields; one that it uses must not be ignored in silence.
+  const auto* bytes = reinterpret_cast<const unsigned char*>(config);
+  for (size_t i = sizeof(mygemmConfig_t); i < config->struct_size; ++i) {
+    if (bytes[i] != 0) {
+      return fail(MYGEMM_STATUS_NOT_SUPPORTED,
+                  "config sets a field at byte %zu, past the %zu bytes that this library knows", i,
+                  sizeof(mygemmConfig_t));
+    }
+  }
   known->backend = config->backend;
   known->device = config->device;
   if (known->backend < MYGEMM_BACKEND_AUTO || known->backend > MYGEMM_BACKEND_HOST) {
@@ -40,8 +49,8 @@ Status read_config(const mygemmConfig_t* config, mygemmConfig_t* known) {
 
 // Chooses a backend and fills the context's device.
 Status choose_device(const mygemmConfig_t& config, mygemmContext* context) {
-  const int backend = config.backend == MYGEMM_BACKEND_AUTO ? context->environment.backend
-                                                            : config.backend;
+  const int backend =
+      config.backend == MYGEMM_BACKEND_AUTO ? context->environment.backend : config.backend;
   const int devices = backend == MYGEMM_BACKEND_HOST ? 0 : cuda::device_count();
   if (devices == 0) {
     if (backend == MYGEMM_BACKEND_CUDA) {

@@ -9,7 +9,7 @@
 
 struct mygemmContext {
   mygemm::DeviceTraits device;
-  int ordinal;                   // CUDA device; -1 on the host
+  int ordinal;  // CUDA device; -1 on the host
   mygemm::Environment environment;
   mygemm::CallLog log;
   mygemmStream_t stream;

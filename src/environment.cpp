@@ -48,11 +48,10 @@ Status read_row(std::string* result) {
 }  // namespace
 
 Status read_environment(Environment* environment) {
-  RETURN_IF_ERROR(read_choice("MYGEMM_BACKEND",
-                              {{"auto", MYGEMM_BACKEND_AUTO},
-                               {"cuda", MYGEMM_BACKEND_CUDA},
-                               {"host", MYGEMM_BACKEND_HOST}},
-                              &environment->backend));
+  RETURN_IF_ERROR(read_choice(
+      "MYGEMM_BACKEND",
+      {{"auto", MYGEMM_BACKEND_AUTO}, {"cuda", MYGEMM_BACKEND_CUDA}, {"host", MYGEMM_BACKEND_HOST}},
+      &environment->backend));
   RETURN_IF_ERROR(read_choice("MYGEMM_MATH",
                               {{"default", MYGEMM_MATH_DEFAULT}, {"strict", MYGEMM_MATH_STRICT}},
                               &environment->math));

@@ -9,9 +9,9 @@
 namespace mygemm {
 
 struct Environment {
-  mygemmBackend_t backend = MYGEMM_BACKEND_AUTO;     // MYGEMM_BACKEND
-  mygemmMathMode_t math = MYGEMM_MATH_DEFAULT;       // MYGEMM_MATH
-  std::string log;                                   // MYGEMM_LOG: a file, or "stderr"
+  mygemmBackend_t backend = MYGEMM_BACKEND_AUTO;           // MYGEMM_BACKEND
+  mygemmMathMode_t math = MYGEMM_MATH_DEFAULT;             // MYGEMM_MATH
+  std::string log;                                         // MYGEMM_LOG: a file, or "stderr"
   std::string force_gemm, force_softmax, force_transpose;  // MYGEMM_FORCE_*: a row's name
 };
 

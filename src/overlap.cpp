@@ -84,7 +84,7 @@ bool overlap(const Footprint& x, const Footprint& y) {
   if (first > last) return false;
   if (span >= sy) return true;
   const Wide n = last - first + 1;
-  const Wide start = t0 + first * sx;                     // >= 0
+  const Wide start = t0 + first * sx;  // >= 0
   return floor_sum(n, sy, sx, start + sy) - floor_sum(n, sy, sx, start + sy - span - 1) > 0;
 }
 

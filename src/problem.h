@@ -15,8 +15,8 @@ constexpr int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); 
 
 // alpha or beta: a value known now, or a device address that the kernel reads.
 struct Scalar {
-  float value;                  // NaN where it is not known now
-  const float* address;         // as the caller gave it
+  float value;           // NaN where it is not known now
+  const float* address;  // as the caller gave it
   bool on_device;
 
   // True only where the value is known now.
@@ -43,7 +43,7 @@ struct GemmProblem {
   GemmOperand<const float> a, b;
   GemmOperand<float> c;
   int64_t batch_count;
-  bool pointer_arrays;          // the operands are arrays of pointers, NULL or not
+  bool pointer_arrays;  // the operands are arrays of pointers, NULL or not
   mygemmMathMode_t math;
 
   // Nothing of A and B is needed: C becomes beta * C.
@@ -57,7 +57,7 @@ struct GemmProblem {
 
 // A row-major matrix whose element type is known at run time; row r starts at element r * ld.
 struct TypedMatrix {
-  void* data;                   // inputs are never written through it
+  void* data;  // inputs are never written through it
   mygemmDataType_t type;
   int64_t ld;
 };
@@ -68,19 +68,19 @@ struct SoftmaxProblem {
   bool backward;
   int64_t rows, cols;
   float scale;
-  TypedMatrix in;               // x, or y when backward
-  TypedMatrix dy;               // only when backward
-  TypedMatrix out;              // y, or dx when backward
+  TypedMatrix in;   // x, or y when backward
+  TypedMatrix dy;   // only when backward
+  TypedMatrix out;  // y, or dx when backward
 
   constexpr bool log_mode() const { return mode == MYGEMM_LOG_SOFTMAX; }
 };
 
 // out[c][r] = in[r][c] for rows x cols, batch_count times. See mygemm_transpose.
 struct TransposeProblem {
-  int64_t element_size;         // bytes: 1, 2, 4, 8 or 16
+  int64_t element_size;  // bytes: 1, 2, 4, 8 or 16
   int64_t rows, cols;
   const void* in;
-  int64_t ldin, stride_in;      // elements
+  int64_t ldin, stride_in;  // elements
   void* out;
   int64_t ldout, stride_out;
   int64_t batch_count;
@@ -99,14 +99,14 @@ constexpr int64_t common_alignment(uintptr_t address, int64_t stride_bytes) {
 // What plans and launches know of a machine.
 struct DeviceTraits {
   char name[64];
-  int cc;                       // 10 * major + minor of the compute capability; 0 is the host
-  int num_sms;                  // multiprocessors; on the host, threads
-  int shared_per_block;         // bytes a block can opt in to
-  int shared_per_sm;            // bytes
+  int cc;                // 10 * major + minor of the compute capability; 0 is the host
+  int num_sms;           // multiprocessors; on the host, threads
+  int shared_per_block;  // bytes a block can opt in to
+  int shared_per_sm;     // bytes
   int64_t l2_bytes;
-  double fp32_flops;            // FFMA peak, FLOP/s
-  double memory_bandwidth;      // device copy, bytes read + written per second
-  bool has_cblas;               // host: a CBLAS was found
+  double fp32_flops;        // FFMA peak, FLOP/s
+  double memory_bandwidth;  // device copy, bytes read + written per second
+  bool has_cblas;           // host: a CBLAS was found
 };
 
 }  // namespace mygemm

@@ -25,12 +25,11 @@ Status from_cuda(int cuda_error, const char* call);
 
 }  // namespace mygemm
 
-#define RETURN_IF_ERROR(expression)                                          \
-  do {                                                                       \
-    if (const ::mygemm::Status status_ = (expression);                       \
-        status_ != MYGEMM_STATUS_SUCCESS) {                                  \
-      return status_;                                                        \
-    }                                                                        \
+#define RETURN_IF_ERROR(expression)                                                        \
+  do {                                                                                     \
+    if (const ::mygemm::Status status_ = (expression); status_ != MYGEMM_STATUS_SUCCESS) { \
+      return status_;                                                                      \
+    }                                                                                      \
   } while (false)
 
 #define CUDA_TRY(call) RETURN_IF_ERROR(::mygemm::from_cuda(static_cast<int>(call), #call))

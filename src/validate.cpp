@@ -43,7 +43,7 @@ bool pointer_ok(const char* argument, const void* pointer, int64_t alignment) {
 bool make_footprint(const char* argument, const void* data, int64_t runs, int64_t run_length,
                     int64_t ld, int64_t batch, int64_t batch_stride, int64_t element_size,
                     BatchedFootprint* footprint) {
-  if (runs == 1) ld = run_length;       // a single run goes nowhere, whatever its ld
+  if (runs == 1) ld = run_length;  // a single run goes nowhere, whatever its ld
   const Wide one = (Wide{runs} - 1) * ld + run_length;
   const Wide shift = batch > 1 ? (Wide{batch} - 1) * batch_stride : 0;
   const Wide elements = one + (shift < 0 ? -shift : shift);
@@ -56,22 +56,23 @@ bool make_footprint(const char* argument, const void* data, int64_t runs, int64_
            base + (std::max<Wide>(shift, 0) + one) * element_size <= kLimit;
   }
   if (!fits) {
-    return refuse("%s spans %.3g bytes, which does not fit the address space (ld = %lld, "
-                  "stride = %lld, batch_count = %lld)",
-                  argument, static_cast<double>(elements) * static_cast<double>(element_size),
-                  number(ld), number(batch_stride), number(batch));
+    return refuse(
+        "%s spans %.3g bytes, which does not fit the address space (ld = %lld, "
+        "stride = %lld, batch_count = %lld)",
+        argument, static_cast<double>(elements) * static_cast<double>(element_size), number(ld),
+        number(batch_stride), number(batch));
   }
-  *footprint = {{reinterpret_cast<uintptr_t>(data), runs, run_length * element_size,
-                 ld * element_size},
-                batch, batch > 1 ? batch_stride * element_size : 0};
+  *footprint = {
+      {reinterpret_cast<uintptr_t>(data), runs, run_length * element_size, ld * element_size},
+      batch,
+      batch > 1 ? batch_stride * element_size : 0};
   return true;
 }
 
 // The matrices of an output batch must not overlap one another.
 bool distinct_outputs(const char* argument, const BatchedFootprint& out, int64_t stride) {
-  return !overlaps_itself(out) ||
-         refuse("stride of %s = %lld makes matrices of the batch overlap", argument,
-                number(stride));
+  return !overlaps_itself(out) || refuse("stride of %s = %lld makes matrices of the batch overlap",
+                                         argument, number(stride));
 }
 
 bool shapes_ok(const GemmProblem& p) {
@@ -92,10 +93,10 @@ bool pointers_ok(const GemmProblem& p) {
       !pointer_ok("beta", p.beta.address, kFloat)) {
     return false;
   }
-  if (p.pointer_arrays) {       // arrays of pointers: what they hold is the caller's business
+  if (p.pointer_arrays) {  // arrays of pointers: what they hold is the caller's business
     constexpr int64_t kPointer = sizeof(void*);
-    return (!reads_inputs || (pointer_ok("A", p.a.pointers, kPointer) &&
-                              pointer_ok("B", p.b.pointers, kPointer))) &&
+    return (!reads_inputs ||
+            (pointer_ok("A", p.a.pointers, kPointer) && pointer_ok("B", p.b.pointers, kPointer))) &&
            pointer_ok("C", p.c.pointers, kPointer);
   }
   BatchedFootprint a{}, b{}, c{};
@@ -126,13 +127,14 @@ bool shapes_ok(const SoftmaxProblem& p) {
 
 // `in` against the output: the same place exactly, or no shared byte.
 bool in_place_or_distinct(const char* in_name, const TypedMatrix& in, const BatchedFootprint& x,
-                          const char* out_name, const TypedMatrix& out,
-                          const BatchedFootprint& y) {
-  const bool in_place = in.data == out.data && in.ld == out.ld &&
-                        element_bytes(in.type) == element_bytes(out.type);
+                          const char* out_name, const TypedMatrix& out, const BatchedFootprint& y) {
+  const bool in_place =
+      in.data == out.data && in.ld == out.ld && element_bytes(in.type) == element_bytes(out.type);
   return in_place || !overlap(x, y) ||
-         refuse("%s overlaps %s (in place needs the same pointer, the same ld and types of one "
-                "width)", out_name, in_name);
+         refuse(
+             "%s overlaps %s (in place needs the same pointer, the same ld and types of one "
+             "width)",
+             out_name, in_name);
 }
 
 bool pointers_ok(const SoftmaxProblem& p) {

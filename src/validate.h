@@ -8,9 +8,9 @@
 namespace mygemm {
 
 enum class Verdict {
-  kOk,       // plan and launch it
-  kDone,     // legal, and nothing would be read or written
-  kInvalid   // fail() has been called with the sentence; the status is INVALID_VALUE
+  kOk,      // plan and launch it
+  kDone,    // legal, and nothing would be read or written
+  kInvalid  // fail() has been called with the sentence; the status is INVALID_VALUE
 };
 
 // What a validation looks at. Explain and workspace queries leave out pointers and quick returns.

@@ -155,8 +155,8 @@ void run_softmax(const SoftmaxOptions& options) {
   if (turn) in = transposed(session, static_cast<size_t>(x.type.bytes), cols, rows, in);
   Buffer out(session.memory(), npy::byte_count(x.shape, out_type));
   check(mygemm_softmax(session.handle(), options.mode, rows, cols, options.scale, in.data(),
-                       data_type(x.type), leading_dimension(cols), out.data(),
-                       data_type(out_type), leading_dimension(cols)));
+                       data_type(x.type), leading_dimension(cols), out.data(), data_type(out_type),
+                       leading_dimension(cols)));
   if (turn) out = transposed(session, static_cast<size_t>(out_type.bytes), rows, cols, out);
   npy::save({options.out, out_type, turn, std::move(x.shape), out.take()});
 }
@@ -179,8 +179,9 @@ void run_transpose(const std::string& x_path, const std::string& out_path) {
 
 void add_sgemm(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "sgemm", "C = alpha op(A) op(B) + beta C0 of matrices in .npy files: float32, or float16 "
-               "widened to float32, in C or Fortran order. C is float32 in C order.");
+      "sgemm",
+      "C = alpha op(A) op(B) + beta C0 of matrices in .npy files: float32, or float16 "
+      "widened to float32, in C or Fortran order. C is float32 in C order.");
   const auto options = std::make_shared<SgemmOptions>();
   const CLI::CheckedTransformer operation(kOperations, CLI::ignore_case);
   command->add_option("A", options->a, "the left matrix")->required()->type_name("A.npy");
@@ -197,13 +198,14 @@ void add_sgemm(CLI::App& app) {
 
 void add_softmax(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "softmax", "Softmax along the last axis of a float32 or float16 array of any dimension, in "
-                 "C or Fortran order, which the result keeps. Computed in float32.");
+      "softmax",
+      "Softmax along the last axis of a float32 or float16 array of any dimension, in "
+      "C or Fortran order, which the result keeps. Computed in float32.");
   const auto options = std::make_shared<SoftmaxOptions>();
   command->add_option("X", options->x, "the array")->required()->type_name("X.npy");
   command->add_option("-o,--output", options->out, "the result")->required()->type_name("Y.npy");
-  command->add_flag_callback("--log", [options] { options->mode = MYGEMM_LOG_SOFTMAX; },
-                             "the logarithm of the softmax");
+  command->add_flag_callback(
+      "--log", [options] { options->mode = MYGEMM_LOG_SOFTMAX; }, "the logarithm of the softmax");
   command->add_option("--scale", options->scale, "factor of X (default 1)");
   command
       ->add_option_function<std::string>(
@@ -218,13 +220,12 @@ void add_softmax(CLI::App& app) {
 
 void add_transpose(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "transpose", "The transpose of a matrix of numbers of 1, 2, 4, 8 or 16 bytes, moved bit by "
-                   "bit. The result is in C order.");
+      "transpose",
+      "The transpose of a matrix of numbers of 1, 2, 4, 8 or 16 bytes, moved bit by "
+      "bit. The result is in C order.");
   const auto paths = std::make_shared<std::pair<std::string, std::string>>();
   command->add_option("X", paths->first, "the matrix")->required()->type_name("X.npy");
-  command->add_option("-o,--output", paths->second, "the result")
-      ->required()
-      ->type_name("Y.npy");
+  command->add_option("-o,--output", paths->second, "the result")->required()->type_name("Y.npy");
   command->callback([paths] { run_transpose(paths->first, paths->second); });
 }
 

@@ -67,8 +67,7 @@ std::vector<Paragraph> gather(const DemoOptions& options) {
   }
   if (paragraphs.size() < 2) {
     throw Error("found ", counted(paragraphs.size(), "paragraph"), " of ", kMinWords,
-                " words or more in ",
-                files.size() == 1 ? files[0] : counted(files.size(), "file"),
+                " words or more in ", files.size() == 1 ? files[0] : counted(files.size(), "file"),
                 "; comparing takes two");
   }
   std::printf("%s in %s", counted(paragraphs.size(), "paragraph").c_str(),
@@ -156,9 +155,10 @@ void run_demo(const DemoOptions& options) {
 
 void add_demo(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "demo", "How alike are the paragraphs of real text? A term-frequency matrix X, its "
-              "transpose, S = X X' by sgemm, softmax of each row of S; the closest pairs, and "
-              "for each operation its time, rate, kernel and error.");
+      "demo",
+      "How alike are the paragraphs of real text? A term-frequency matrix X, its "
+      "transpose, S = X X' by sgemm, softmax of each row of S; the closest pairs, and "
+      "for each operation its time, rate, kernel and error.");
   const auto options = std::make_shared<DemoOptions>();
   command->add_option("FILES", options->files, "text files (default: mygemm's own documents)");
   command->add_option("--pairs", options->pairs, "pairs to print")

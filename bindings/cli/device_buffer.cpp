@@ -42,8 +42,7 @@ std::string describe_device() {
   check(cudaGetDeviceProperties(&properties, device), "asking for the GPU's properties");
   return concat(properties.name, ", compute capability ", properties.major, ".", properties.minor,
                 ", ", properties.multiProcessorCount, " multiprocessors, ",
-                properties.totalGlobalMem >> 20, " MiB, L2 ", properties.l2CacheSize >> 20,
-                " MiB");
+                properties.totalGlobalMem >> 20, " MiB, L2 ", properties.l2CacheSize >> 20, " MiB");
 }
 
 Buffer::Buffer(Memory memory, size_t bytes)
@@ -67,8 +66,7 @@ Buffer::~Buffer() {
 Bytes Buffer::take() {
   if (device_ == nullptr) return std::move(host_);
   Bytes content(size_);
-  check(cudaMemcpy(content.data(), device_, size_, cudaMemcpyDeviceToHost),
-        "copying from the GPU");
+  check(cudaMemcpy(content.data(), device_, size_, cudaMemcpyDeviceToHost), "copying from the GPU");
   return content;
 }
 

@@ -50,11 +50,10 @@ struct SgemmQuestion : Question {
     const int64_t c_ld = ldc.value_or(at_least_1(m));
     const Session handle = session();
     print(explanation([&](char* text, size_t capacity, size_t* length) {
-      return mygemm_explain_sgemm(handle.handle(), device_or_null(), transa, transb, m, n, k,
-                                  nullptr, lda.value_or(min_lda), stride_a, nullptr,
-                                  ldb.value_or(min_ldb), stride_b, nullptr, c_ld,
-                                  stride_c.value_or(packed(c_ld, n, batch)), batch, text,
-                                  capacity, length);
+      return mygemm_explain_sgemm(
+          handle.handle(), device_or_null(), transa, transb, m, n, k, nullptr,
+          lda.value_or(min_lda), stride_a, nullptr, ldb.value_or(min_ldb), stride_b, nullptr, c_ld,
+          stride_c.value_or(packed(c_ld, n, batch)), batch, text, capacity, length);
     }));
   }
 };
@@ -71,14 +70,14 @@ struct SoftmaxQuestion : Question {
     const Session handle = session();
     print(explanation([&](char* text, size_t capacity, size_t* length) {
       if (backward) {
-        return mygemm_explain_softmax_backward(
-            handle.handle(), device_or_null(), mode, rows, cols, nullptr, xtype, ldx.value_or(ld),
-            nullptr, dytype, lddy.value_or(ld), nullptr, ytype, ldy.value_or(ld), text, capacity,
-            length);
+        return mygemm_explain_softmax_backward(handle.handle(), device_or_null(), mode, rows, cols,
+                                               nullptr, xtype, ldx.value_or(ld), nullptr, dytype,
+                                               lddy.value_or(ld), nullptr, ytype, ldy.value_or(ld),
+                                               text, capacity, length);
       }
       return mygemm_explain_softmax(handle.handle(), device_or_null(), mode, rows, cols, nullptr,
-                                    xtype, ldx.value_or(ld), nullptr, ytype, ldy.value_or(ld),
-                                    text, capacity, length);
+                                    xtype, ldx.value_or(ld), nullptr, ytype, ldy.value_or(ld), text,
+                                    capacity, length);
     }));
   }
 };
@@ -138,8 +137,9 @@ void add_sgemm_question(CLI::App* explain) {
   command->add_option("--stride-b", q->stride_b);
   command->add_option("--stride-c", q->stride_c, "default: densely packed");
   // Pointer arrays have no explain function of their own: their plan is that of a strided batch.
-  command->add_option_function<std::string>(
-             "--form", [](const std::string&) {}, "as the call log has it; does not matter here")
+  command
+      ->add_option_function<std::string>(
+          "--form", [](const std::string&) {}, "as the call log has it; does not matter here")
       ->check(CLI::IsMember({"single", "strided"}));
 }
 

@@ -12,8 +12,10 @@ namespace mygemm::cli {
 namespace {
 
 int run(int argc, char** argv) {
-  CLI::App app("FP32 matrix products, softmax and transposes of NumPy arrays, on a GPU or without "
-               "one.", "mygemm");
+  CLI::App app(
+      "FP32 matrix products, softmax and transposes of NumPy arrays, on a GPU or without "
+      "one.",
+      "mygemm");
   app.require_subcommand(1);
   app.set_version_flag("--version", concat("mygemm ", MYGEMM_VERSION_MAJOR, ".",
                                            MYGEMM_VERSION_MINOR, ".", MYGEMM_VERSION_PATCH));

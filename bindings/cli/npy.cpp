@@ -91,8 +91,8 @@ class DictReader {
 
  private:
   void skip_space() {
-    while (position_ < text_.size() && std::string_view(" \t\r\n").find(text_[position_]) !=
-                                           std::string_view::npos) {
+    while (position_ < text_.size() &&
+           std::string_view(" \t\r\n").find(text_[position_]) != std::string_view::npos) {
       ++position_;
     }
   }
@@ -243,8 +243,8 @@ Header parse_header(std::span<const std::byte> prefix, uint64_t file_bytes) {
   const uint64_t available = file_bytes - header.data_offset;
   if (available != header.data_bytes) {
     throw Error(available < header.data_bytes ? "truncated: " : "too long: ", "the shape ",
-                to_string(header.shape), " of ", header.type.descr(), " takes ",
-                header.data_bytes, " bytes, and ", available, " follow the header");
+                to_string(header.shape), " of ", header.type.descr(), " takes ", header.data_bytes,
+                " bytes, and ", available, " follow the header");
   }
   return header;
 }
@@ -252,9 +252,9 @@ Header parse_header(std::span<const std::byte> prefix, uint64_t file_bytes) {
 std::string make_header(ElementType type, const Shape& shape, bool fortran_order) {
   constexpr size_t kStart = 10;
   constexpr size_t kAlignment = 64;
-  std::string dict = concat("{'descr': '", type.descr(), "', 'fortran_order': ",
-                            fortran_order ? "True" : "False", ", 'shape': ", to_string(shape),
-                            ", }");
+  std::string dict =
+      concat("{'descr': '", type.descr(), "', 'fortran_order': ", fortran_order ? "True" : "False",
+             ", 'shape': ", to_string(shape), ", }");
   const size_t unpadded = kStart + dict.size() + 1;
   dict.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');
   dict += '\n';

@@ -146,13 +146,17 @@ Measurement transpose(const Session& session, int64_t rows, int64_t terms, const
                            xt->data(), rows));
   });
   const std::string plan = explanation([&](char* text, size_t capacity, size_t* length) {
-    return mygemm_explain_transpose(session.handle(), nullptr, sizeof(float), rows, terms,
-                                    x.data(), terms, 0, xt->data(), rows, 0, 1, text, capacity,
-                                    length);
+    return mygemm_explain_transpose(session.handle(), nullptr, sizeof(float), rows, terms, x.data(),
+                                    terms, 0, xt->data(), rows, 0, 1, text, capacity, length);
   });
   const double elements = static_cast<double>(rows) * static_cast<double>(terms);
-  return {"transpose", concat(rows, " x ", terms), chosen_kernel(plan), seconds,
-          2 * sizeof(float) * elements, false, 0};
+  return {"transpose",
+          concat(rows, " x ", terms),
+          chosen_kernel(plan),
+          seconds,
+          2 * sizeof(float) * elements,
+          false,
+          0};
 }
 
 // To column-major sgemm, row-major X (rows x terms) is X' and row-major X' is X.
@@ -170,24 +174,25 @@ Measurement sgemm(const Session& session, int64_t rows, int64_t terms, const Buf
                                 0, 1, text, capacity, length);
   });
   const double n = static_cast<double>(rows);
-  return {"sgemm", concat(rows, " x ", rows, " x ", terms), chosen_kernel(plan), seconds,
-          2 * n * n * static_cast<double>(terms), true, 0};
+  return {"sgemm", concat(rows, " x ", rows, " x ", terms), chosen_kernel(plan),
+          seconds, 2 * n * n * static_cast<double>(terms),  true,
+          0};
 }
 
-Measurement softmax(const Session& session, int64_t rows, float scale, const Buffer& s,
-                    Buffer* p) {
+Measurement softmax(const Session& session, int64_t rows, float scale, const Buffer& s, Buffer* p) {
   const double seconds = median_seconds("softmax", session.memory(), [&] {
     check(mygemm_softmax(session.handle(), MYGEMM_SOFTMAX, rows, rows, scale, s.data(),
                          MYGEMM_R_32F, rows, p->data(), MYGEMM_R_32F, rows));
   });
   const std::string plan = explanation([&](char* text, size_t capacity, size_t* length) {
     return mygemm_explain_softmax(session.handle(), nullptr, MYGEMM_SOFTMAX, rows, rows, s.data(),
-                                  MYGEMM_R_32F, rows, p->data(), MYGEMM_R_32F, rows, text,
-                                  capacity, length);
+                                  MYGEMM_R_32F, rows, p->data(), MYGEMM_R_32F, rows, text, capacity,
+                                  length);
   });
   const double n = static_cast<double>(rows);
-  return {"softmax", concat(rows, " x ", rows), chosen_kernel(plan), seconds,
-          2 * sizeof(float) * n * n, false, 0};
+  return {"softmax", concat(rows, " x ", rows), chosen_kernel(plan),
+          seconds,   2 * sizeof(float) * n * n, false,
+          0};
 }
 
 }  // namespace

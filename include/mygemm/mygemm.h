@@ -41,13 +41,13 @@ extern "C" {
 /* Status of a call. The numbers equal cuBLAS's for the same meaning. */
 typedef enum {
   MYGEMM_STATUS_SUCCESS = 0,
-  MYGEMM_STATUS_NOT_INITIALIZED = 1,   /* the handle is NULL, or no usable backend was found */
-  MYGEMM_STATUS_ALLOC_FAILED = 3,      /* host memory for a handle or a copy ran out */
-  MYGEMM_STATUS_INVALID_VALUE = 7,     /* an argument breaks a rule; mygemm_last_error() says which */
-  MYGEMM_STATUS_ARCH_MISMATCH = 8,     /* the library holds no code for this GPU */
+  MYGEMM_STATUS_NOT_INITIALIZED = 1, /* the handle is NULL, or no usable backend was found */
+  MYGEMM_STATUS_ALLOC_FAILED = 3,    /* host memory for a handle or a copy ran out */
+  MYGEMM_STATUS_INVALID_VALUE = 7,   /* an argument breaks a rule; mygemm_last_error() says which */
+  MYGEMM_STATUS_ARCH_MISMATCH = 8,   /* the library holds no code for this GPU */
   MYGEMM_STATUS_EXECUTION_FAILED = 13, /* CUDA refused a launch or reported an earlier failure */
   MYGEMM_STATUS_INTERNAL_ERROR = 14,   /* a defect of mygemm */
-  MYGEMM_STATUS_NOT_SUPPORTED = 15     /* legal, but not possible in this build or on this machine */
+  MYGEMM_STATUS_NOT_SUPPORTED = 15 /* legal, but not possible in this build or on this machine */
 } mygemmStatus_t;
 
 /* op(X) in a matrix product. For real matrices C (conjugate transpose) equals T. */
@@ -79,7 +79,8 @@ typedef struct mygemmContext *mygemmHandle_t;
 typedef struct CUstream_st *mygemmStream_t;
 
 /* What mygemm_create_with_config() is asked for. Start from MYGEMM_CONFIG_INIT: struct_size tells
- * the library which fields the caller knows; fields added later have a default for older callers. */
+ * the library which fields the caller knows; fields added later have a default for older callers.
+ */
 typedef struct {
   size_t struct_size; /* sizeof(mygemmConfig_t) of the caller */
   int32_t backend;    /* a mygemmBackend_t */
@@ -109,7 +110,8 @@ MYGEMM_API const char *mygemm_last_error(void);
 MYGEMM_API mygemmStatus_t mygemm_create(mygemmHandle_t *handle);
 
 /* The same with a backend and a device. config = NULL means the defaults. A backend other than
- * AUTO in config wins over the environment. NOT_INITIALIZED: CUDA was asked for and is not there. */
+ * AUTO in config wins over the environment. NOT_INITIALIZED: CUDA was asked for and is not there.
+ */
 MYGEMM_API mygemmStatus_t mygemm_create_with_config(mygemmHandle_t *handle,
                                                     const mygemmConfig_t *config);
 
@@ -163,22 +165,19 @@ MYGEMM_API mygemmStatus_t mygemm_sgemm(mygemmHandle_t handle, mygemmOperation_t 
  * stride_a and stride_b may be 0 (one matrix for all) or negative. The matrices of C must not
  * overlap one another. batch_count = 0 succeeds and touches nothing. */
 MYGEMM_API mygemmStatus_t mygemm_sgemm_strided_batched(
-    mygemmHandle_t handle, mygemmOperation_t transa, mygemmOperation_t transb, int64_t m,
-    int64_t n, int64_t k, const float *alpha, const float *A, int64_t lda, int64_t stride_a,
-    const float *B, int64_t ldb, int64_t stride_b, const float *beta, float *C, int64_t ldc,
-    int64_t stride_c, int64_t batch_count);
+    mygemmHandle_t handle, mygemmOperation_t transa, mygemmOperation_t transb, int64_t m, int64_t n,
+    int64_t k, const float *alpha, const float *A, int64_t lda, int64_t stride_a, const float *B,
+    int64_t ldb, int64_t stride_b, const float *beta, float *C, int64_t ldc, int64_t stride_c,
+    int64_t batch_count);
 
 /* batch_count products; A, B and C are arrays of batch_count matrix pointers. The arrays live
  * where the backend lives and are read when the kernel runs. A and B (the arrays) may be NULL when
  * k = 0 or alpha = 0. The matrix pointers are multiples of 4 bytes; on the CUDA backend they
  * cannot be checked. The matrices of C must not overlap one another or those of A and B. */
-MYGEMM_API mygemmStatus_t mygemm_sgemm_batched(mygemmHandle_t handle, mygemmOperation_t transa,
-                                               mygemmOperation_t transb, int64_t m, int64_t n,
-                                               int64_t k, const float *alpha,
-                                               const float *const A[], int64_t lda,
-                                               const float *const B[], int64_t ldb,
-                                               const float *beta, float *const C[], int64_t ldc,
-                                               int64_t batch_count);
+MYGEMM_API mygemmStatus_t mygemm_sgemm_batched(
+    mygemmHandle_t handle, mygemmOperation_t transa, mygemmOperation_t transb, int64_t m, int64_t n,
+    int64_t k, const float *alpha, const float *const A[], int64_t lda, const float *const B[],
+    int64_t ldb, const float *beta, float *const C[], int64_t ldc, int64_t batch_count);
 
 /* ---- softmax -------------------------------------------------------------------------------- */
 
@@ -204,10 +203,12 @@ MYGEMM_API mygemmStatus_t mygemm_softmax(mygemmHandle_t handle, mygemmSoftmaxMod
  *   LOG_SOFTMAX:  dx[r][c] = scale * (dy[r][c] - exp(y[r][c]) * sum_j dy[r][j])
  * All three are row-major rows x cols with types and leading dimensions of their own. dx may be y
  * or dy (same width of type, same ld); any other overlap of dx is an error. */
-MYGEMM_API mygemmStatus_t mygemm_softmax_backward(
-    mygemmHandle_t handle, mygemmSoftmaxMode_t mode, int64_t rows, int64_t cols, float scale,
-    const void *y, mygemmDataType_t ytype, int64_t ldy, const void *dy, mygemmDataType_t dytype,
-    int64_t lddy, void *dx, mygemmDataType_t dxtype, int64_t lddx);
+MYGEMM_API mygemmStatus_t mygemm_softmax_backward(mygemmHandle_t handle, mygemmSoftmaxMode_t mode,
+                                                  int64_t rows, int64_t cols, float scale,
+                                                  const void *y, mygemmDataType_t ytype,
+                                                  int64_t ldy, const void *dy,
+                                                  mygemmDataType_t dytype, int64_t lddy, void *dx,
+                                                  mygemmDataType_t dxtype, int64_t lddx);
 
 /* ---- transpose ------------------------------------------------------------------------------ */
 
@@ -222,17 +223,19 @@ MYGEMM_API mygemmStatus_t mygemm_softmax_backward(
  * of in and out is an error.
  * rows = 0 or cols = 0 succeeds and touches nothing. Pointers are multiples of
  * min(element_size, 8) bytes. Errors: NOT_INITIALIZED, INVALID_VALUE, EXECUTION_FAILED. */
-MYGEMM_API mygemmStatus_t mygemm_transpose(mygemmHandle_t handle, size_t element_size,
-                                           int64_t rows, int64_t cols, const void *in,
-                                           int64_t ldin, void *out, int64_t ldout);
+MYGEMM_API mygemmStatus_t mygemm_transpose(mygemmHandle_t handle, size_t element_size, int64_t rows,
+                                           int64_t cols, const void *in, int64_t ldin, void *out,
+                                           int64_t ldout);
 
 /* batch_count transposes; matrix i starts at in + i * stride_in and out + i * stride_out elements.
  * stride_in may be 0 or negative; the matrices of out must not overlap one another. In place when
  * out = in and stride_out = stride_in. */
-MYGEMM_API mygemmStatus_t mygemm_transpose_strided_batched(
-    mygemmHandle_t handle, size_t element_size, int64_t rows, int64_t cols, const void *in,
-    int64_t ldin, int64_t stride_in, void *out, int64_t ldout, int64_t stride_out,
-    int64_t batch_count);
+MYGEMM_API mygemmStatus_t mygemm_transpose_strided_batched(mygemmHandle_t handle,
+                                                           size_t element_size, int64_t rows,
+                                                           int64_t cols, const void *in,
+                                                           int64_t ldin, int64_t stride_in,
+                                                           void *out, int64_t ldout,
+                                                           int64_t stride_out, int64_t batch_count);
 
 /* ---- workspace queries ---------------------------------------------------------------------- */
 
@@ -276,22 +279,20 @@ MYGEMM_API mygemmStatus_t mygemm_explain_sgemm(mygemmHandle_t handle, const char
 MYGEMM_API mygemmStatus_t mygemm_explain_softmax(mygemmHandle_t handle, const char *device,
                                                  mygemmSoftmaxMode_t mode, int64_t rows,
                                                  int64_t cols, const void *x,
-                                                 mygemmDataType_t xtype, int64_t ldx,
-                                                 const void *y, mygemmDataType_t ytype,
-                                                 int64_t ldy, char *text, size_t capacity,
-                                                 size_t *length);
+                                                 mygemmDataType_t xtype, int64_t ldx, const void *y,
+                                                 mygemmDataType_t ytype, int64_t ldy, char *text,
+                                                 size_t capacity, size_t *length);
 MYGEMM_API mygemmStatus_t mygemm_explain_softmax_backward(
-    mygemmHandle_t handle, const char *device, mygemmSoftmaxMode_t mode, int64_t rows,
-    int64_t cols, const void *y, mygemmDataType_t ytype, int64_t ldy, const void *dy,
-    mygemmDataType_t dytype, int64_t lddy, const void *dx, mygemmDataType_t dxtype, int64_t lddx,
-    char *text, size_t capacity, size_t *length);
+    mygemmHandle_t handle, const char *device, mygemmSoftmaxMode_t mode, int64_t rows, int64_t cols,
+    const void *y, mygemmDataType_t ytype, int64_t ldy, const void *dy, mygemmDataType_t dytype,
+    int64_t lddy, const void *dx, mygemmDataType_t dxtype, int64_t lddx, char *text,
+    size_t capacity, size_t *length);
 MYGEMM_API mygemmStatus_t mygemm_explain_transpose(mygemmHandle_t handle, const char *device,
                                                    size_t element_size, int64_t rows, int64_t cols,
-                                                   const void *in, int64_t ldin,
-                                                   int64_t stride_in, const void *out,
-                                                   int64_t ldout, int64_t stride_out,
-                                                   int64_t batch_count, char *text,
-                                                   size_t capacity, size_t *length);
+                                                   const void *in, int64_t ldin, int64_t stride_in,
+                                                   const void *out, int64_t ldout,
+                                                   int64_t stride_out, int64_t batch_count,
+                                                   char *text, size_t capacity, size_t *length);
 
 #ifdef __cplusplus
 }

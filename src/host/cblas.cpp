@@ -19,9 +19,9 @@ namespace {
 // CBLAS's enumerations are ints with these numbers in every implementation.
 enum CblasNumber : int { kColumnMajor = 102, kNoTranspose = 111, kTranspose = 112 };
 
-using SgemmFunction = void (*)(int order, int transa, int transb, int m, int n, int k,
-                               float alpha, const float* a, int lda, const float* b, int ldb,
-                               float beta, float* c, int ldc);
+using SgemmFunction = void (*)(int order, int transa, int transb, int m, int n, int k, float alpha,
+                               const float* a, int lda, const float* b, int ldb, float beta,
+                               float* c, int ldc);
 
 struct Cblas {
   const char* name = nullptr;
@@ -39,8 +39,8 @@ bool is_ours(void* library, void* symbol) {
 }
 
 Cblas load_cblas() {
-  for (const char* name : {"libopenblas.so.0", "libblis.so.4", "libmkl_rt.so.2", "libcblas.so.3",
-                           "libblas.so.3"}) {
+  for (const char* name :
+       {"libopenblas.so.0", "libblis.so.4", "libmkl_rt.so.2", "libcblas.so.3", "libblas.so.3"}) {
     // Local: its names must not become those of the program we are loaded into.
     void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) continue;
@@ -67,8 +67,8 @@ thread_local bool inside_cblas = false;
 constexpr double kSmallFlops = 2.0 * 128 * 128 * 128;
 
 bool better_blocked(const GemmProblem& problem) {
-  const int64_t largest = std::max({problem.m, problem.n, problem.k, problem.a.ld, problem.b.ld,
-                                    problem.c.ld});
+  const int64_t largest =
+      std::max({problem.m, problem.n, problem.k, problem.a.ld, problem.b.ld, problem.c.ld});
   if (inside_cblas || largest > INT_MAX) return true;
   const double flops = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                        static_cast<double>(problem.k);

@@ -177,8 +177,7 @@ Status gemm_blocked(const GemmRow&, const GemmProblem& problem, const LaunchCont
     const int64_t row0 = block % grid.blocks_m * grid.block_m;
     const int64_t col0 = block / grid.blocks_m * grid.block_n;
     float* packed_a = buffer.get() + slot * (size_a + size_b);
-    multiply_block(kernel, problem, matrix, row0, col0,
-                   std::min(grid.block_m, problem.m - row0),
+    multiply_block(kernel, problem, matrix, row0, col0, std::min(grid.block_m, problem.m - row0),
                    std::min(grid.block_n, problem.n - col0), packed_a, packed_a + size_a);
   });
   return MYGEMM_STATUS_SUCCESS;

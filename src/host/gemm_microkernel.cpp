@@ -85,8 +85,8 @@ template <int kWidth, int kVectors, int kColumns>
   multiply<8, 2, 6>(depth, a, b, alpha, beta, c, ldc);
 }
 #endif
-void run_baseline(int64_t depth, const float* a, const float* b, float alpha, float beta,
-                  float* c, int64_t ldc) {
+void run_baseline(int64_t depth, const float* a, const float* b, float alpha, float beta, float* c,
+                  int64_t ldc) {
   multiply<4, 2, 6>(depth, a, b, alpha, beta, c, ldc);
 }
 

@@ -30,8 +30,7 @@ float get(const TypedMatrix& matrix, int64_t r, int64_t c) {
 void set(const TypedMatrix& matrix, int64_t r, int64_t c, float value) {
   with_type(matrix.type, [&](auto type) {
     using Type = decltype(type);
-    store_float<Type>(static_cast<typename Type::Storage*>(matrix.data) + r * matrix.ld + c,
-                      value);
+    store_float<Type>(static_cast<typename Type::Storage*>(matrix.data) + r * matrix.ld + c, value);
   });
 }
 
@@ -59,8 +58,9 @@ void naive_backward(const SoftmaxProblem& problem, int64_t r) {
   for (int64_t c = 0; c < problem.cols; ++c) {
     const float y = get(problem.in, r, c);
     const float dy = get(problem.dy, r, c);
-    set(problem.out, r, c, problem.log_mode() ? problem.scale * (dy - std::exp(y) * row_sum)
-                                              : problem.scale * y * (dy - row_sum));
+    set(problem.out, r, c,
+        problem.log_mode() ? problem.scale * (dy - std::exp(y) * row_sum)
+                           : problem.scale * y * (dy - row_sum));
   }
 }
 
@@ -106,10 +106,8 @@ Status softmax_naive(const SoftmaxRow&, const SoftmaxProblem& problem, const Lau
   return MYGEMM_STATUS_SUCCESS;
 }
 
-Status softmax_vectorised(const SoftmaxRow&, const SoftmaxProblem& problem,
-                          const LaunchContext&) {
-  const double elements =
-      static_cast<double>(problem.rows) * static_cast<double>(problem.cols);
+Status softmax_vectorised(const SoftmaxRow&, const SoftmaxProblem& problem, const LaunchContext&) {
+  const double elements = static_cast<double>(problem.rows) * static_cast<double>(problem.cols);
   const int threads = threads_for(elements * sizeof(float), kBytesPerThread);
   const int64_t chunks = ceil_div(problem.cols, kChunk);
 

@@ -160,12 +160,11 @@ template <int kWidth>
 }
 
 template <int kWidth>
-[[gnu::always_inline]] inline void write_forward(const SoftmaxProblem& problem,
-                                                 const Chunk& chunk, const RowSum& row,
-                                                 bool reduced, ChunkScratch& scratch) {
+[[gnu::always_inline]] inline void write_forward(const SoftmaxProblem& problem, const Chunk& chunk,
+                                                 const RowSum& row, bool reduced,
+                                                 ChunkScratch& scratch) {
   // Nothing but -inf (and NaN): every element becomes NaN, as -inf - -inf is.
-  const double sum =
-      row.maximum == -kInfinity ? std::numeric_limits<double>::quiet_NaN() : row.sum;
+  const double sum = row.maximum == -kInfinity ? std::numeric_limits<double>::quiet_NaN() : row.sum;
   float factor = 1.0f;
   if (problem.log_mode()) {
     load_chunk<kWidth>(problem.in, chunk, problem.scale, 0.0f, scratch.first);
@@ -186,9 +185,8 @@ template <int kWidth>
 }
 
 template <int kWidth>
-[[gnu::always_inline]] inline void write_backward(const SoftmaxProblem& problem,
-                                                  const Chunk& chunk, const RowSum& row,
-                                                  ChunkScratch& scratch) {
+[[gnu::always_inline]] inline void write_backward(const SoftmaxProblem& problem, const Chunk& chunk,
+                                                  const RowSum& row, ChunkScratch& scratch) {
   const float sum = static_cast<float>(row.sum);
   typename Simd<kWidth>::Float y, dy;
   load_chunk<kWidth>(problem.in, chunk, 1.0f, 0.0f, scratch.first);

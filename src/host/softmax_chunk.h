@@ -31,7 +31,7 @@ struct RowSum {
 // FP32 copies of a chunk's operands.
 struct alignas(64) ChunkScratch {
   float first[kChunk];
-  float second[kChunk];         // backward only
+  float second[kChunk];  // backward only
 };
 
 struct ChunkKernels {

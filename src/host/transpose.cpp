@@ -79,8 +79,7 @@ void transpose_squares(const TransposeProblem& problem) {
 
 }  // namespace
 
-Status transpose_naive(const TransposeRow&, const TransposeProblem& problem,
-                       const LaunchContext&) {
+Status transpose_naive(const TransposeRow&, const TransposeProblem& problem, const LaunchContext&) {
   if (problem.in_place()) {
     follow_cycles(problem);
     return MYGEMM_STATUS_SUCCESS;
@@ -126,14 +125,12 @@ Status transpose_through_workspace(const TransposeRow&, const TransposeProblem& 
   }
   for (int64_t i = 0; i < problem.batch_count; ++i) {
     TransposeProblem there = problem;
-    there.in = static_cast<const char*>(problem.in) +
-               i * problem.stride_in * problem.element_size;
+    there.in = static_cast<const char*>(problem.in) + i * problem.stride_in * problem.element_size;
     there.out = context.workspace;
     there.ldout = problem.rows;
     there.batch_count = 1;
-    with_element(problem.element_size, [&](auto type) {
-      transpose_apart<typename decltype(type)::type>(there);
-    });
+    with_element(problem.element_size,
+                 [&](auto type) { transpose_apart<typename decltype(type)::type>(there); });
 
     char* out = static_cast<char*>(problem.out) + i * problem.stride_out * problem.element_size;
     const char* from = static_cast<const char*>(context.workspace);

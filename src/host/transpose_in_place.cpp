@@ -24,9 +24,7 @@ struct Permutation {
     return position / ldout < cols && position % ldout < rows;
   }
   // Where the element that belongs at a target comes from.
-  int64_t origin(int64_t target) const {
-    return target % ldout * ldin + target / ldout;
-  }
+  int64_t origin(int64_t target) const { return target % ldout * ldin + target / ldout; }
 
   bool leads_cycle(int64_t position) const {
     int64_t next = origin(position);

@@ -44,7 +44,7 @@ inline void transpose_square(const T* from, int64_t from_ld, T* to, int64_t to_l
   Vector mixed[kSide];
 #pragma GCC unroll 16
   for (int i = 0; i < kSide; ++i) std::memcpy(&rows[i], from + i * from_ld, sizeof(Vector));
-  // Interleaving rows i and i + kSide / 2, log2(kSide) times over, transposes.
+    // Interleaving rows i and i + kSide / 2, log2(kSide) times over, transposes.
 #pragma GCC unroll 4
   for (int stage = kSide; stage > 1; stage /= 2) {
 #pragma GCC unroll 8
@@ -61,8 +61,8 @@ inline void transpose_square(const T* from, int64_t from_ld, T* to, int64_t to_l
         mixed[2 * i] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
         mixed[2 * i + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
       } else {
-        mixed[2 * i] = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6,
-                                               22, 7, 23);
+        mixed[2 * i] =
+            __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
         mixed[2 * i + 1] = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13,
                                                    29, 14, 30, 15, 31);
       }

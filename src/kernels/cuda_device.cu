@@ -42,7 +42,7 @@ Status require_code(const DeviceTraits& traits) {
   const cudaError_t error =
       cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(probe));
   if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction) {
-    cudaGetLastError();         // clear it: it is ours, not the caller's
+    cudaGetLastError();  // clear it: it is ours, not the caller's
     return fail(MYGEMM_STATUS_ARCH_MISMATCH,
                 "this libmygemm.so holds no code for %s (compute capability %d.%d)", traits.name,
                 traits.cc / 10, traits.cc % 10);

@@ -45,8 +45,8 @@ __device__ __forceinline__ MaxSum warp_merge(MaxSum value) {
     const MaxSum other{__shfl_xor_sync(0xffffffffu, value.maximum, offset),
                        __shfl_xor_sync(0xffffffffu, value.sum, offset)};
     // The lower lane's part first in both lanes: the same bits in both.
-    value = (threadIdx.x & static_cast<unsigned>(offset)) ? merge(other, value)
-                                                          : merge(value, other);
+    value =
+        (threadIdx.x & static_cast<unsigned>(offset)) ? merge(other, value) : merge(value, other);
   }
   return value;
 }
@@ -58,7 +58,7 @@ __device__ __forceinline__ float block_reduce(float value, float (&partial)[32])
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
   value = warp_reduce<Operation>(value);
   if (lane == 0) partial[warp] = value;
-  __syncthreads();                      // every warp's part is there
+  __syncthreads();  // every warp's part is there
   return warp_reduce<Operation>(lane < warps ? partial[lane] : Operation::kNothing);
 }
 
@@ -70,7 +70,7 @@ __device__ __forceinline__ MaxSum block_merge(MaxSum value, float (&maxima)[32],
     maxima[warp] = value.maximum;
     sums[warp] = value.sum;
   }
-  __syncthreads();                      // every warp's part is there
+  __syncthreads();  // every warp's part is there
   return warp_merge(lane < warps ? MaxSum{maxima[lane], sums[lane]} : MaxSum{-INFINITY, 0.0f});
 }
 

@@ -28,11 +28,10 @@ double area(const GemmProblem& p) {
 
 // Bytes that must move at least: A and B once, C written and, with beta, read.
 double least_bytes(const GemmProblem& p) {
-  const double inputs = p.scales_only() ? 0.0
-                                        : effective_k(p) *
-                                              (static_cast<double>(p.m) +
-                                               static_cast<double>(p.n)) *
-                                              static_cast<double>(p.batch_count);
+  const double inputs =
+      p.scales_only() ? 0.0
+                      : effective_k(p) * (static_cast<double>(p.m) + static_cast<double>(p.n)) *
+                            static_cast<double>(p.batch_count);
   return 4.0 * (inputs + area(p) * (p.beta.is(0.0f) ? 1.0 : 2.0));
 }
 
@@ -53,9 +52,9 @@ double tile_seconds(const GemmRow& row, double tiles, double k, const DeviceTrai
     last = lone + (full - lone) * (rest - 1.0) / std::max(1, row.blocks_per_sm - 1);
   }
   const double l2_bytes = tiles * (row.block_m + row.block_n) * k * 4.0;
-  return std::max(row.fill_steps * row.step_seconds +
-                      std::ceil(k / row.block_k) * (rounds * full + last),
-                  l2_bytes / (device.memory_bandwidth * kL2OverMemory));
+  return std::max(
+      row.fill_steps * row.step_seconds + std::ceil(k / row.block_k) * (rounds * full + last),
+      l2_bytes / (device.memory_bandwidth * kL2OverMemory));
 }
 
 double block_tiles(const GemmRow& row, const GemmProblem& p) {
@@ -86,15 +85,15 @@ double cost(const GemmRow& row, const GemmProblem& p, const DeviceTraits& device
   const double memory = least_bytes(p) / device.memory_bandwidth;
   if (device.cc == 0) {
     const double call = (row.needs & kNeedsCblas) ? kCblasCallSeconds : kHostCallSeconds;
-    return call * static_cast<double>(p.batch_count) + 2.0 * area(p) * k / (device.fp32_flops * row.efficiency) + memory;
+    return call * static_cast<double>(p.batch_count) +
+           2.0 * area(p) * k / (device.fp32_flops * row.efficiency) + memory;
   }
   if (!(row.needs & kNeedsWorkspace)) {
     return kLaunchSeconds + std::max(tile_seconds(row, block_tiles(row, p), k, device), memory);
   }
-  const int64_t splits =
-      splitk_fitting(p, splitk_count(row, p, device), options.workspace_bytes);
+  const int64_t splits = splitk_fitting(p, splitk_count(row, p, device), options.workspace_bytes);
   const double parts = static_cast<double>(splits);
-  const double partial_bytes = 8.0 * area(p) * parts;     // written, then read
+  const double partial_bytes = 8.0 * area(p) * parts;  // written, then read
   return 2 * kLaunchSeconds +
          std::max(tile_seconds(row, block_tiles(row, p) * parts, std::ceil(k / parts), device),
                   memory) +

@@ -66,8 +66,8 @@ Status make_plan(const Problem& problem, const DeviceTraits& device, const PlanO
   if (!plan->row) {
     return fail(MYGEMM_STATUS_INTERNAL_ERROR, "no kernel supports this call on %s", device.name);
   }
-  plan->workspace_bytes = std::min(workspace_bytes(*plan->row, problem, device),
-                                   options.workspace_bytes);
+  plan->workspace_bytes =
+      std::min(workspace_bytes(*plan->row, problem, device), options.workspace_bytes);
   return MYGEMM_STATUS_SUCCESS;
 }
 

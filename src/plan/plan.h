@@ -39,18 +39,18 @@ enum Needs : unsigned {
 // is left at 0.
 template <class Problem>
 struct Row {
-  const char* name;             // unique within the family
-  int min_cc = 0, max_cc = 0;   // inclusive; 0, 0 is the host
-  int threads = 0;              // per block; where the launcher chooses, the most
-  int shared_bytes = 0;         // sizeof(SharedStorage); softmax: without the matrix row
-  int blocks_per_sm = 0;        // that registers and shared memory let reside at once
+  const char* name;            // unique within the family
+  int min_cc = 0, max_cc = 0;  // inclusive; 0, 0 is the host
+  int threads = 0;             // per block; where the launcher chooses, the most
+  int shared_bytes = 0;        // sizeof(SharedStorage); softmax: without the matrix row
+  int blocks_per_sm = 0;       // that registers and shared memory let reside at once
   unsigned needs = kNeedsNothing;
 
   int block_m = 0, block_n = 0, block_k = 0;  // gemm: block tile; transpose: its rows and columns
-  int fill_steps = 0;           // gemm: k steps of loads before the first products
-  int warps_per_row = 0;        // softmax: warps that share a matrix row
-  int most_cols = 0;            // softmax: columns that fit; 0: any
-  int reads = 0;                // softmax: how often the input is read
+  int fill_steps = 0;                         // gemm: k steps of loads before the first products
+  int warps_per_row = 0;                      // softmax: warps that share a matrix row
+  int most_cols = 0;                          // softmax: columns that fit; 0: any
+  int reads = 0;                              // softmax: how often the input is read
 
   // Measured. Share of the limiting peak (FFMA, or the copy bandwidth) at large sizes.
   double efficiency = 0;
@@ -72,8 +72,8 @@ struct PlanOptions {
 template <class Problem>
 struct Plan {
   const Row<Problem>* row = nullptr;
-  size_t workspace_bytes = 0;    // what the row will use
-  double seconds = 0;            // estimated
+  size_t workspace_bytes = 0;  // what the row will use
+  double seconds = 0;          // estimated
 };
 
 // The tables, each ending with the family's naive rows.
@@ -90,8 +90,7 @@ const char* unsupported(const TransposeRow&, const TransposeProblem&, const Devi
                         const PlanOptions&);
 double cost(const GemmRow&, const GemmProblem&, const DeviceTraits&, const PlanOptions&);
 double cost(const SoftmaxRow&, const SoftmaxProblem&, const DeviceTraits&, const PlanOptions&);
-double cost(const TransposeRow&, const TransposeProblem&, const DeviceTraits&,
-            const PlanOptions&);
+double cost(const TransposeRow&, const TransposeProblem&, const DeviceTraits&, const PlanOptions&);
 
 // Bytes of workspace the row would like for the problem; 0 for rows that use none.
 size_t workspace_bytes(const GemmRow&, const GemmProblem&, const DeviceTraits&);
@@ -113,8 +112,7 @@ Status make_plan(const Problem& problem, const DeviceTraits& device, const PlanO
 
 // The plan as text: what was chosen, and every row with its cost or why it cannot run.
 template <class Problem>
-std::string explain(const Problem& problem, const DeviceTraits& device,
-                    const PlanOptions& options);
+std::string explain(const Problem& problem, const DeviceTraits& device, const PlanOptions& options);
 
 // Traits of a GPU by name ("H200", "rtx 4090", case and blanks ignored) or architecture ("sm_86");
 // nullptr where unknown. devices.cpp has the table.

@@ -40,8 +40,7 @@ struct Occupancy {
   double rows_per_sm, warps_per_row;
 };
 
-Occupancy occupancy_of(const SoftmaxRow& row, const SoftmaxProblem& p,
-                       const DeviceTraits& device) {
+Occupancy occupancy_of(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& device) {
   if (row.needs & kNeedsRowInShared) {
     const int64_t shared = row.shared_bytes + softmax_row_bytes(p);
     const int threads = softmax_block_threads(p, shared, device);
@@ -88,9 +87,9 @@ double cost(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& 
       row.step_seconds +
       row_bytes / std::min(occupancy.warps_per_row * kWarpBandwidth, kBlockBandwidth);
   const double bytes = read_bytes(p) * again + written_bytes(p);
-  return kLaunchSeconds + std::max({bytes / (device.memory_bandwidth * row.efficiency),
-                                    elements(p) * kElementFlops / device.fp32_flops,
-                                    rounds * row_seconds});
+  return kLaunchSeconds +
+         std::max({bytes / (device.memory_bandwidth * row.efficiency),
+                   elements(p) * kElementFlops / device.fp32_flops, rounds * row_seconds});
 }
 
 size_t workspace_bytes(const SoftmaxRow&, const SoftmaxProblem&, const DeviceTraits&) { return 0; }

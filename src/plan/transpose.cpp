@@ -23,8 +23,8 @@ double bytes_moved(const TransposeProblem& p) {
 
 double block_tiles(const TransposeProblem& p) {
   const int side = transpose_tile_side(p.element_size);
-  return static_cast<double>(ceil_div(p.rows, side)) *
-         static_cast<double>(ceil_div(p.cols, side)) * static_cast<double>(p.batch_count);
+  return static_cast<double>(ceil_div(p.rows, side)) * static_cast<double>(ceil_div(p.cols, side)) *
+         static_cast<double>(p.batch_count);
 }
 
 // Bytes that the tiles would move if they were all full: edge tiles take as long as others.
@@ -45,8 +45,7 @@ const char* unsupported(const TransposeRow& row, const TransposeProblem& p,
   if ((row.needs & kNeedsSquare) && !square) return "only for square matrices with ldin = ldout";
   if (row.block_m > 0 && block_tiles(p) > 2147483647.0) return "more tiles than a grid can have";
   if ((row.needs & kNeedsWorkspace) &&
-      (options.workspace_bytes == 0 ||
-       workspace_bytes(row, p, device) > options.workspace_bytes)) {
+      (options.workspace_bytes == 0 || workspace_bytes(row, p, device) > options.workspace_bytes)) {
     return "the workspace is too small";
   }
   return nullptr;
@@ -56,7 +55,7 @@ double cost(const TransposeRow& row, const TransposeProblem& p, const DeviceTrai
             const PlanOptions&) {
   const double rate = device.memory_bandwidth * row.efficiency;
   if (device.cc == 0) return kHostCallSeconds + bytes_moved(p) / rate;
-  if (row.block_m == 0) {       // naive: reads in order, writes one element a row of the output
+  if (row.block_m == 0) {  // naive: reads in order, writes one element a row of the output
     const double size = static_cast<double>(p.element_size);
     const double spread = std::min(kSector / size, std::max(1.0, static_cast<double>(p.rows)));
     const double elements = bytes_moved(p) / size / 2.0;
@@ -64,8 +63,7 @@ double cost(const TransposeRow& row, const TransposeProblem& p, const DeviceTrai
     return kLaunchSeconds + bytes_moved(p) * (1.0 + spread) / 2.0 / rate + chain;
   }
   const double launches = (row.needs & kNeedsWorkspace) ? 2.0 : 1.0;
-  return launches * (kLaunchSeconds + row.step_seconds) +
-         bytes_of_tiles(p) / rate;
+  return launches * (kLaunchSeconds + row.step_seconds) + bytes_of_tiles(p) / rate;
 }
 
 // A dense copy, in the order of `in`: of every matrix of the batch, or, on the host, which works on
@@ -76,8 +74,8 @@ size_t workspace_bytes(const TransposeRow& row, const TransposeProblem& p,
   if (bytes_moved(p) > 1e19) return SIZE_MAX;
   // Unsigned: where one size is 0 the others may be anything, and the product still ends at 0.
   const int64_t copies = device.cc == 0 ? std::min<int64_t>(p.batch_count, 1) : p.batch_count;
-  return static_cast<size_t>(p.rows) * static_cast<size_t>(p.cols) *
-         static_cast<size_t>(copies) * static_cast<size_t>(p.element_size);
+  return static_cast<size_t>(p.rows) * static_cast<size_t>(p.cols) * static_cast<size_t>(copies) *
+         static_cast<size_t>(p.element_size);
 }
 
 const char* force_variable(const TransposeProblem&) { return "MYGEMM_FORCE_TRANSPOSE"; }

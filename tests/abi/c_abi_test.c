@@ -9,17 +9,17 @@
 static int checks = 0;
 static int failures = 0;
 
-#define CHECK(condition)                                                      \
-  do {                                                                        \
-    ++checks;                                                                 \
-    if (!(condition)) {                                                       \
-      ++failures;                                                             \
-      fprintf(stderr, "%s:%d: %s\n  last error: %s\n", __FILE__, __LINE__,    \
-              #condition, mygemm_last_error());                               \
-    }                                                                         \
+#define CHECK(condition)                                                               \
+  do {                                                                                 \
+    ++checks;                                                                          \
+    if (!(condition)) {                                                                \
+      ++failures;                                                                      \
+      fprintf(stderr, "%s:%d: %s\n  last error: %s\n", __FILE__, __LINE__, #condition, \
+              mygemm_last_error());                                                    \
+    }                                                                                  \
   } while (0)
 
-static int last_error_names(const char *argument) {
+static int last_error_names(const char* argument) {
   return strstr(mygemm_last_error(), argument) != NULL;
 }
 
@@ -99,11 +99,11 @@ static void test_creation(void) {
 
 static void test_handle_state(mygemmHandle_t handle) {
   static unsigned char memory[1024];
-  unsigned char *aligned = memory + (256 - (uintptr_t)memory % 256);
+  unsigned char* aligned = memory + (256 - (uintptr_t)memory % 256);
   mygemmStream_t stream = (mygemmStream_t)memory;
   mygemmPointerMode_t pointer_mode = MYGEMM_POINTER_MODE_DEVICE;
   mygemmMathMode_t math = MYGEMM_MATH_STRICT;
-  void *workspace = memory;
+  void* workspace = memory;
   size_t bytes = 1;
 
   CHECK(mygemm_get_stream(handle, &stream) == MYGEMM_STATUS_SUCCESS && stream == NULL);
@@ -153,13 +153,13 @@ static void test_null_handle(void) {
   const mygemmStatus_t expected = MYGEMM_STATUS_NOT_INITIALIZED;
   const mygemmOperation_t n = MYGEMM_OP_N;
   float x[4] = {1, 2, 3, 4};
-  const float *list[1] = {x};
-  float *out_list[1] = {x};
+  const float* list[1] = {x};
+  float* out_list[1] = {x};
   mygemmBackend_t backend;
   mygemmStream_t stream;
   mygemmPointerMode_t pointer_mode;
   mygemmMathMode_t math;
-  void *workspace;
+  void* workspace;
   size_t bytes;
 
   CHECK(mygemm_get_backend(NULL, &backend) == expected && last_error_names("handle"));
@@ -199,9 +199,9 @@ static void test_compute(mygemmHandle_t handle) {
   float c[2] = {1, 1};
   float y[2] = {9, 9};
   const float one = 1, two = 2;
-  const float *a_list[1];
-  const float *b_list[1];
-  float *c_list[1];
+  const float* a_list[1];
+  const float* b_list[1];
+  float* c_list[1];
   size_t bytes = 0;
   a_list[0] = a;
   b_list[0] = b;
@@ -233,8 +233,7 @@ static void test_compute(mygemmHandle_t handle) {
   CHECK(mygemm_transpose_workspace_size(handle, 3, 5, 6, 1, 1, &bytes) ==
         MYGEMM_STATUS_INVALID_VALUE);
   CHECK(last_error_names("element_size"));
-  CHECK(mygemm_sgemm_workspace_size(handle, n, n, 5, 6, 7, 1, NULL) ==
-        MYGEMM_STATUS_INVALID_VALUE);
+  CHECK(mygemm_sgemm_workspace_size(handle, n, n, 5, 6, 7, 1, NULL) == MYGEMM_STATUS_INVALID_VALUE);
 }
 
 static void test_last_error(mygemmHandle_t handle) {
@@ -256,9 +255,9 @@ static void test_explain(mygemmHandle_t handle) {
   char text[8192];
   char cut[11];
   size_t length = 0, length_again = 0;
-#define EXPLAIN(handle_, device_, text_, capacity_, length_)                                  \
-  mygemm_explain_sgemm(handle_, device_, n, n, 64, 64, 64, NULL, 64, 0, NULL, 64, 0, NULL, 64, \
-                       0, 1, text_, capacity_, length_)
+#define EXPLAIN(handle_, device_, text_, capacity_, length_)                                      \
+  mygemm_explain_sgemm(handle_, device_, n, n, 64, 64, 64, NULL, 64, 0, NULL, 64, 0, NULL, 64, 0, \
+                       1, text_, capacity_, length_)
   CHECK(EXPLAIN(handle, NULL, NULL, 0, &length) == MYGEMM_STATUS_SUCCESS);
   CHECK(length > 0 && length < sizeof text);
   CHECK(EXPLAIN(handle, NULL, text, sizeof text, &length_again) == MYGEMM_STATUS_SUCCESS);

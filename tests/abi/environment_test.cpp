@@ -32,9 +32,8 @@ TEST(Environment, UnknownValuesAreErrorsThatNameTheVariable) {
   for (const char* variable : {"MYGEMM_BACKEND", "MYGEMM_MATH", "MYGEMM_FORCE_GEMM",
                                "MYGEMM_FORCE_SOFTMAX", "MYGEMM_FORCE_TRANSPOSE"}) {
     const ScopedEnv bad(variable, "no_such_thing");
-    const mygemmBackend_t asked_for = std::string(variable) == "MYGEMM_BACKEND"
-                                          ? MYGEMM_BACKEND_AUTO
-                                          : MYGEMM_BACKEND_HOST;
+    const mygemmBackend_t asked_for =
+        std::string(variable) == "MYGEMM_BACKEND" ? MYGEMM_BACKEND_AUTO : MYGEMM_BACKEND_HOST;
     EXPECT_EQ(create(asked_for), MYGEMM_STATUS_INVALID_VALUE) << variable;
     const std::string sentence = mygemm_last_error();
     EXPECT_NE(sentence.find(variable), std::string::npos) << sentence;

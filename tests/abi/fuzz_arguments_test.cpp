@@ -34,9 +34,8 @@ bool names(const std::string& sentence, const std::string& argument) {
 }
 
 bool names_any(const std::string& sentence, const std::vector<std::string>& arguments) {
-  return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& argument) {
-    return names(sentence, argument);
-  });
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [&](const std::string& argument) { return names(sentence, argument); });
 }
 
 class FuzzArguments : public ::testing::Test {

@@ -10,8 +10,17 @@ namespace {
 
 constexpr int64_t kCommonLd = 12;  // of sub-matrices of one larger array
 constexpr int64_t kParts = 3;
-constexpr int64_t kEdges[] = {-1, 0, 1, 2, 5, 1 << 20, int64_t{1} << 31, int64_t{1} << 32,
-                              int64_t{1} << 59, int64_t{1} << 61, int64_t{1} << 62,
+constexpr int64_t kEdges[] = {-1,
+                              0,
+                              1,
+                              2,
+                              5,
+                              1 << 20,
+                              int64_t{1} << 31,
+                              int64_t{1} << 32,
+                              int64_t{1} << 59,
+                              int64_t{1} << 61,
+                              int64_t{1} << 62,
                               std::numeric_limits<int64_t>::max(),
                               std::numeric_limits<int64_t>::min()};
 constexpr int kWrongEnums[] = {-1, 1, 2, 3, 7, 14, 15, 1000};
@@ -63,7 +72,7 @@ const unsigned char* CallGenerator::place(int part, int64_t below, int64_t above
 }
 
 void CallGenerator::break_integer(int64_t* value) {
-  *value = chance(40) ? *value - 1 : random_.pick(kEdges, count(kEdges));
+  *value = chance(40) ? std::max<int64_t>(*value, -1) - 1 : random_.pick(kEdges, count(kEdges));
 }
 
 void CallGenerator::break_enum(int* value) {
@@ -73,7 +82,7 @@ void CallGenerator::break_enum(int* value) {
 template <class T>
 void CallGenerator::break_pointer(T** pointer) {
   const uintptr_t address =
-      chance(60) ? 0 : reinterpret_cast<uintptr_t>(*pointer) + (chance(50) ? 1 : 2);
+      chance(60) ? 0 : reinterpret_cast<uintptr_t>(*pointer) | (chance(50) ? 1u : 2u);
   *pointer = reinterpret_cast<T*>(address);
 }
 
@@ -218,31 +227,32 @@ TransposeCall CallGenerator::transpose(bool batched) {
 
 std::string text(const GemmCall& call) {
   std::ostringstream out;
-  out << "transa=" << call.transa << " transb=" << call.transb << " m=" << call.m << " n="
-      << call.n << " k=" << call.k << " alpha=" << static_cast<const void*>(call.alpha) << " A="
-      << static_cast<const void*>(call.a) << " lda=" << call.lda << " stride_a=" << call.stride_a
-      << " B=" << static_cast<const void*>(call.b) << " ldb=" << call.ldb << " stride_b="
-      << call.stride_b << " beta=" << static_cast<const void*>(call.beta) << " C="
-      << static_cast<const void*>(call.c) << " ldc=" << call.ldc << " stride_c=" << call.stride_c
-      << " batch_count=" << call.batch;
+  out << "transa=" << call.transa << " transb=" << call.transb << " m=" << call.m << " n=" << call.n
+      << " k=" << call.k << " alpha=" << static_cast<const void*>(call.alpha)
+      << " A=" << static_cast<const void*>(call.a) << " lda=" << call.lda
+      << " stride_a=" << call.stride_a << " B=" << static_cast<const void*>(call.b)
+      << " ldb=" << call.ldb << " stride_b=" << call.stride_b
+      << " beta=" << static_cast<const void*>(call.beta)
+      << " C=" << static_cast<const void*>(call.c) << " ldc=" << call.ldc
+      << " stride_c=" << call.stride_c << " batch_count=" << call.batch;
   return out.str();
 }
 
 std::string text(const SoftmaxCall& call) {
   std::ostringstream out;
   out << (call.backward ? "backward" : "forward") << " mode=" << call.mode << " rows=" << call.rows
-      << " cols=" << call.cols << " scale=" << call.scale << " in=" << call.in << " type="
-      << call.in_type << " ld=" << call.in_ld << " dy=" << call.dy << " type=" << call.dy_type
-      << " ld=" << call.dy_ld << " out=" << call.out << " type=" << call.out_type << " ld="
-      << call.out_ld;
+      << " cols=" << call.cols << " scale=" << call.scale << " in=" << call.in
+      << " type=" << call.in_type << " ld=" << call.in_ld << " dy=" << call.dy
+      << " type=" << call.dy_type << " ld=" << call.dy_ld << " out=" << call.out
+      << " type=" << call.out_type << " ld=" << call.out_ld;
   return out.str();
 }
 
 std::string text(const TransposeCall& call) {
   std::ostringstream out;
   out << "element_size=" << call.element_size << " rows=" << call.rows << " cols=" << call.cols
-      << " in=" << call.in << " ldin=" << call.ldin << " stride_in=" << call.stride_in << " out="
-      << call.out << " ldout=" << call.ldout << " stride_out=" << call.stride_out
+      << " in=" << call.in << " ldin=" << call.ldin << " stride_in=" << call.stride_in
+      << " out=" << call.out << " ldout=" << call.ldout << " stride_out=" << call.stride_out
       << " batch_count=" << call.batch;
   return out.str();
 }

@@ -39,24 +39,32 @@ bool misplaced(const void* pointer, int64_t alignment) {
          reinterpret_cast<uintptr_t>(pointer) % static_cast<uintptr_t>(alignment) != 0;
 }
 
+// In elements.
+Wide one_matrix(const Operand& operand) {
+  return (static_cast<Wide>(operand.runs) - 1) * operand.ld + operand.run;
+}
+Wide last_shift(const Operand& operand) {
+  return (static_cast<Wide>(operand.batch) - 1) * operand.stride;
+}
+
 struct Extent {
   Wide lowest, end;  // bytes from data
 };
 
 Extent extent(const Operand& operand) {
-  const Wide one = (static_cast<Wide>(operand.runs) - 1) * operand.ld + operand.run;
-  const Wide shift = (static_cast<Wide>(operand.batch) - 1) * operand.stride;
+  const Wide shift = last_shift(operand);
   return {std::min<Wide>(shift, 0) * operand.element_bytes,
-          (std::max<Wide>(shift, 0) + one) * operand.element_bytes};
+          (std::max<Wide>(shift, 0) + one_matrix(operand)) * operand.element_bytes};
 }
 
 // Its byte counts do not fit 64 bits, or its addresses no address space.
 bool too_large(const Operand& operand) {
+  const Wide limit = INT64_MAX;
+  const Wide shift = last_shift(operand);
+  if (one_matrix(operand) > limit || shift > limit || shift < -limit) return true;
   const Extent e = extent(operand);
   const Wide base = static_cast<Wide>(reinterpret_cast<uintptr_t>(operand.data));
-  const Wide limit = INT64_MAX;
-  return e.end - e.lowest > limit || base + e.lowest < 0 || base + e.end > limit ||
-         static_cast<Wide>(operand.ld) * operand.element_bytes > limit;
+  return e.end - e.lowest > limit || base + e.lowest < 0 || base + e.end > limit;
 }
 
 Wide start_in(const Arena& arena, const Operand& operand) {
@@ -115,9 +123,8 @@ class Footprint {
   // Whether an input that shares no byte has one between two of its bytes.
   bool interleaves(const Operand& input) const {
     bool found = false;
-    visit_matrix(arena_, input, 0, [&](int64_t byte) {
-      found = found || (byte > lowest_ && byte < highest_);
-    });
+    visit_matrix(arena_, input, 0,
+                 [&](int64_t byte) { found = found || (byte > lowest_ && byte < highest_); });
     return found;
   }
   std::vector<bool> bytes() const {
@@ -218,10 +225,12 @@ Verdict rules(const GemmCall& call, const Arena& arena) {
   const Operand c{"C", call.c, call.n, call.m, call.ldc, call.batch, call.stride_c, 4};
   std::vector<Input> inputs;
   if (reads_inputs) {
-    inputs.push_back({{"A", call.a, ta ? call.m : call.k, a_rows, call.lda, call.batch,
-                       call.stride_a, 4}, false});
-    inputs.push_back({{"B", call.b, tb ? call.k : call.n, b_rows, call.ldb, call.batch,
-                       call.stride_b, 4}, false});
+    inputs.push_back(
+        {{"A", call.a, ta ? call.m : call.k, a_rows, call.lda, call.batch, call.stride_a, 4},
+         false});
+    inputs.push_back(
+        {{"B", call.b, tb ? call.k : call.n, b_rows, call.ldb, call.batch, call.stride_b, 4},
+         false});
   }
   return memory_rules(inputs, c, arena);
 }
@@ -287,17 +296,16 @@ Verdict rules(const TransposeCall& call, const Arena& arena) {
   if (pointers.broken()) return pointers.verdict();
   const bool in_place =
       call.in == call.out && (call.batch == 1 || call.stride_in == call.stride_out);
-  const Operand in{"in", call.in, call.rows, call.cols, call.ldin, call.batch, call.stride_in,
-                   element_bytes};
-  const Operand out{"out", call.out, call.cols, call.rows, call.ldout, call.batch,
-                    call.stride_out, element_bytes};
+  const Operand in{"in",      call.in,    call.rows,      call.cols,
+                   call.ldin, call.batch, call.stride_in, element_bytes};
+  const Operand out{"out",      call.out,   call.cols,       call.rows,
+                    call.ldout, call.batch, call.stride_out, element_bytes};
   Verdict verdict = memory_rules({{in, in_place}}, out, arena);
   // In place the elements of in's layout are the call's to use as well.
   if (in_place && !verdict.writes.empty()) {
     for (int64_t i = 0; i < distinct_matrices(in); ++i) {
-      visit_matrix(arena, in, i, [&](int64_t byte) {
-        verdict.writes[static_cast<size_t>(byte)] = true;
-      });
+      visit_matrix(arena, in, i,
+                   [&](int64_t byte) { verdict.writes[static_cast<size_t>(byte)] = true; });
     }
   }
   return verdict;

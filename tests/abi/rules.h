@@ -30,10 +30,10 @@ struct Verdict {
   mygemmStatus_t status = MYGEMM_STATUS_SUCCESS;
   std::vector<std::string> culprits;
   bool nothing_to_do = false;
-  bool open = false;            // the header leaves it to the library
-  bool outside_arena = false;   // legal as far as arguments go, but no such memory is there
-  bool interleaved = false;     // an input's addresses lie among the output's, sharing none
-  std::vector<bool> writes;     // by byte of the arena, of a legal call
+  bool open = false;           // the header leaves it to the library
+  bool outside_arena = false;  // legal as far as arguments go, but no such memory is there
+  bool interleaved = false;    // an input's addresses lie among the output's, sharing none
+  std::vector<bool> writes;    // by byte of the arena, of a legal call
 };
 
 struct GemmCall {
@@ -61,7 +61,7 @@ struct SoftmaxCall {
   const void* dy;
   int dy_type;
   int64_t dy_ld;
-  void* out;       // y; backward: dx
+  void* out;  // y; backward: dx
   int out_type;
   int64_t out_ld;
 };

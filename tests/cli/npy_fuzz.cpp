@@ -38,8 +38,8 @@ void check_sizes(const npy::Header& header, uint64_t file_bytes) {
 
 void check_round_trip(const npy::Header& header) {
   const std::string text = npy::make_header(header.type, header.shape, header.fortran_order);
-  const npy::Header again = npy::parse_header(as_bytes(text.data(), text.size()),
-                                              text.size() + header.data_bytes);
+  const npy::Header again =
+      npy::parse_header(as_bytes(text.data(), text.size()), text.size() + header.data_bytes);
   require(text.size() % 64 == 0 && again.data_offset == text.size());
   require(again.type == header.type && again.shape == header.shape);
   require(again.fortran_order == header.fortran_order);

@@ -29,8 +29,7 @@ std::string file_with(const std::string& header, size_t data_bytes, char major =
 }
 
 Header parse(const std::string& file) {
-  return parse_header({reinterpret_cast<const std::byte*>(file.data()), file.size()},
-                      file.size());
+  return parse_header({reinterpret_cast<const std::byte*>(file.data()), file.size()}, file.size());
 }
 
 Header parse_dict(const std::string& header, size_t data_bytes) {
@@ -96,8 +95,8 @@ TEST(NpyHeader, ReadsScalarsVectorsAndEmptyArrays) {
   EXPECT_EQ(parse_dict(with_shape("()"), 4).elements, 1);
   EXPECT_EQ(parse_dict(with_shape("(5,)"), 20).shape, Shape{5});
   EXPECT_EQ(parse_dict(with_shape("(0, 7)"), 0).elements, 0);
-  EXPECT_TRUE(parse_dict("{'descr': '<f4', 'fortran_order': True, 'shape': (0,)}", 0)
-                  .fortran_order);
+  EXPECT_TRUE(
+      parse_dict("{'descr': '<f4', 'fortran_order': True, 'shape': (0,)}", 0).fortran_order);
 }
 
 TEST(NpyHeader, RefusesWhatIsNoNpyFile) {
@@ -120,10 +119,12 @@ TEST(NpyHeader, RefusesEveryTruncation) {
 }
 
 TEST(NpyHeader, RefusesSizesThatDoNotFit) {
-  expect_refused(kGood, 23, "truncated: the shape (2, 3) of <f4 takes 24 bytes, and 23 follow "
-                            "the header");
-  expect_refused(kGood, 25, "too long: the shape (2, 3) of <f4 takes 24 bytes, and 25 follow "
-                            "the header");
+  expect_refused(kGood, 23,
+                 "truncated: the shape (2, 3) of <f4 takes 24 bytes, and 23 follow "
+                 "the header");
+  expect_refused(kGood, 25,
+                 "too long: the shape (2, 3) of <f4 takes 24 bytes, and 25 follow "
+                 "the header");
   EXPECT_EQ(refusal("\x93NUMPY\x02\0\xff\xff\xff\xff{"s),
             "the header's length is 4294967295 bytes; at most 65535 are read");
   expect_refused(with_shape("(2147483648, 1073741824)"), 24,
@@ -147,11 +148,12 @@ TEST(NpyHeader, RefusesOtherTypes) {
   expect_refused(with_descr("'|O'"), 8, "descr '|O' holds Python objects, not numbers");
   expect_refused(with_descr("[('a', '<f4')]"), 8,
                  "descr is a list of fields; records are not read");
-  for (const char* descr : {"", "<", "<S3", "<U4", "<V4", "<M8[s]", "<f3", "<f40", "|f4", "f4",
-                            "<c32", "<f4 "}) {
+  for (const char* descr :
+       {"", "<", "<S3", "<U4", "<V4", "<M8[s]", "<f3", "<f40", "|f4", "f4", "<c32", "<f4 "}) {
     expect_refused(with_descr("'"s + descr + "'"), 8,
-                   "descr '"s + descr + "' is not a boolean, integer, float or complex type of "
-                                        "1, 2, 4, 8 or 16 bytes");
+                   "descr '"s + descr +
+                       "' is not a boolean, integer, float or complex type of "
+                       "1, 2, 4, 8 or 16 bytes");
   }
 }
 
@@ -163,8 +165,7 @@ TEST(NpyHeader, RefusesOtherDicts) {
   expect_refused("{" + f4 + order + "}", 8, "the header has no key 'shape'");
   expect_refused("{" + f4 + f4 + "}", 8, "the header has the key 'descr' twice");
   expect_refused("{" + f4 + "'extra': 1}", 8, "the header has the unknown key 'extra'");
-  expect_refused("{" + f4 + order + shape + "} x", 8,
-                 "the header goes on after its closing brace");
+  expect_refused("{" + f4 + order + shape + "} x", 8, "the header goes on after its closing brace");
   expect_refused("[1]", 8, "expected '{' in the header at '[1]'");
   expect_refused("{'descr", 8, "expected a closing ' in the header at 'descr'");
   expect_refused("{" + f4 + "'fortran_order': 0}", 8,

@@ -35,7 +35,7 @@ enum cudaDeviceAttr {
   cudaDevAttrWarpSize = 10,
   cudaDevAttrClockRate = 13,  // kHz
   cudaDevAttrMultiProcessorCount = 16,
-  cudaDevAttrMemoryClockRate = 36,  // kHz
+  cudaDevAttrMemoryClockRate = 36,       // kHz
   cudaDevAttrGlobalMemoryBusWidth = 37,  // bits
   cudaDevAttrL2CacheSize = 38,
   cudaDevAttrMaxThreadsPerMultiProcessor = 39,

@@ -55,10 +55,10 @@ struct FreeDeleter {
   void operator()(void* data) const { std::free(data); }
 };
 
-std::vector<Thread> threads;              // their fibers are kept from launch to launch
-std::vector<unsigned> lanes_waiting;      // of each warp, as bits: those that exchange values
+std::vector<Thread> threads;          // their fibers are kept from launch to launch
+std::vector<unsigned> lanes_waiting;  // of each warp, as bits: those that exchange values
 unsigned num_threads;
-unsigned current;                         // the running one's number
+unsigned current;  // the running one's number
 const Grid* running_grid;
 std::unique_ptr<void, FreeDeleter> shared;
 std::minstd_rand chance;
@@ -174,9 +174,9 @@ bool run_block() {
   if (shared) std::memset(shared.get(), 0xFF, running_grid->shared_bytes);
   while (run_warps() || pass_block_barrier()) {
   }
-  const bool finished = std::all_of(
-      threads.begin(), threads.begin() + num_threads,
-      [](const Thread& thread) { return thread.state == State::kExited; });
+  const bool finished =
+      std::all_of(threads.begin(), threads.begin() + num_threads,
+                  [](const Thread& thread) { return thread.state == State::kExited; });
   if (!finished) report_deadlock();
   return finished;
 }

@@ -216,8 +216,7 @@ __global__ void copy_in_two_groups(const int4* in, int4* out) {
 TEST_F(EmulatorTest, GroupsCompleteInOrderAndInvalidSourcesBecomeZero) {
   const DeviceArray<int4> in(std::vector<int4>{{1, 2, 3, 4}});
   const DeviceArray<int4> out(2);
-  ASSERT_EQ(launch(1, 1, 2 * sizeof(int4), copy_in_two_groups, in.data(), out.data()),
-            cudaSuccess);
+  ASSERT_EQ(launch(1, 1, 2 * sizeof(int4), copy_in_two_groups, in.data(), out.data()), cudaSuccess);
   EXPECT_EQ(out.values()[0].w, 4);
   EXPECT_EQ(out.values()[1].x, 0);
 }

@@ -39,7 +39,7 @@ class Fiber {
   std::byte* mapping_;
   Context context_;
   Context host_context_;
-  void* fake_stack_ = nullptr;              // of the address sanitizer
+  void* fake_stack_ = nullptr;  // of the address sanitizer
   const void* host_stack_ = nullptr;
   size_t host_stack_bytes_ = 0;
 };

@@ -123,8 +123,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
                                                           size_t shared_bytes) {
   if (threads <= 0 || threads > emulator::kThreadsPerBlock) return done(cudaErrorInvalidValue);
   const int shared = static_cast<int>(shared_bytes) + emulator::kSharedReservedPerBlock;
-  *blocks = std::min({device().blocks_per_sm, device().threads_per_sm / threads,
-                      device().shared_per_sm / shared});
+  *blocks = std::min(
+      {device().blocks_per_sm, device().threads_per_sm / threads, device().shared_per_sm / shared});
   return done(cudaSuccess);
 }
 

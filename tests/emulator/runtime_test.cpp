@@ -91,9 +91,9 @@ TEST_F(EmulatorTest, LaunchLimitsAreCudas) {
 TEST_F(EmulatorTest, OccupancyFollowsThreadsAndSharedMemory) {
   const auto blocks_of = [](int threads, size_t shared_bytes) {
     int blocks = 0;
-    EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, write_shared, threads,
-                                                            shared_bytes),
-              cudaSuccess);
+    EXPECT_EQ(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, write_shared, threads, shared_bytes),
+        cudaSuccess);
     return blocks;
   };
   const emulator::Device& device = emulator::device();

@@ -68,11 +68,10 @@ TEST_P(SoftmaxBits, AreTheSameEveryTime) {
   const int64_t cols = 125;  // what every row of the family takes, and no power of two
   const std::vector<float> x = random_floats(rows * cols, 3);
   const DeviceBuffer in(x.data(), x.size() * sizeof(float), 0);
-  expect_same_bits(Family::kSoftmax, GetParam(), rows * cols,
-                   [&](mygemmHandle_t handle, float* y) {
-                     return mygemm_softmax(handle, MYGEMM_SOFTMAX, rows, cols, 1, in.data(),
-                                           MYGEMM_R_32F, cols, y, MYGEMM_R_32F, cols);
-                   });
+  expect_same_bits(Family::kSoftmax, GetParam(), rows * cols, [&](mygemmHandle_t handle, float* y) {
+    return mygemm_softmax(handle, MYGEMM_SOFTMAX, rows, cols, 1, in.data(), MYGEMM_R_32F, cols, y,
+                          MYGEMM_R_32F, cols);
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, GemmBits, ::testing::ValuesIn(row_names(Family::kGemm)),

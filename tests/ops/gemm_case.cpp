@@ -15,14 +15,17 @@ namespace {
 // A batch of column-major matrices in one buffer that ends with the last element of the last one.
 struct Operand {
   int64_t rows, cols, ld;
-  int64_t matrices;            // in the buffer: 1 where one serves all
-  int step;                    // -1: matrix 0 is the last one in memory
-  std::vector<float> image;    // what the buffer held before the call
+  int64_t matrices;          // in the buffer: 1 where one serves all
+  int step;                  // -1: matrix 0 is the last one in memory
+  std::vector<float> image;  // what the buffer held before the call
   DeviceBuffer buffer;
 
   Operand(int64_t rows_in, int64_t cols_in, const GemmCase& gemm, int step_in)
-      : rows(rows_in), cols(cols_in), ld(std::max<int64_t>(1, rows_in + gemm.padding)),
-        matrices(step_in == 0 ? 1 : gemm.batch), step(step_in) {
+      : rows(rows_in),
+        cols(cols_in),
+        ld(std::max<int64_t>(1, rows_in + gemm.padding)),
+        matrices(step_in == 0 ? 1 : gemm.batch),
+        step(step_in) {
     const int64_t last = cols == 0 ? 0 : (cols - 1) * ld + rows;
     const size_t floats = static_cast<size_t>((matrices - 1) * distance() + last);
     image.resize(floats);
@@ -58,8 +61,8 @@ DeviceBuffer on_device(const std::vector<float*>& pointers) {
   return DeviceBuffer(pointers.data(), pointers.size() * sizeof(float*), 0);
 }
 
-mygemmStatus_t call(mygemmHandle_t handle, const GemmCase& gemm, const Operand& a,
-                    const Operand& b, const Operand& c) {
+mygemmStatus_t call(mygemmHandle_t handle, const GemmCase& gemm, const Operand& a, const Operand& b,
+                    const Operand& c) {
   const DeviceBuffer scalars_buffer = [&] {
     const float both[2] = {gemm.alpha, gemm.beta};
     return DeviceBuffer(both, sizeof both, 4);
@@ -76,9 +79,9 @@ mygemmStatus_t call(mygemmHandle_t handle, const GemmCase& gemm, const Operand& 
       return mygemm_sgemm(handle, gemm.transa, gemm.transb, gemm.m, gemm.n, gemm.k, alpha, a_base,
                           a.ld, b_base, b.ld, beta, c.base(), c.ld);
     }
-    return mygemm_sgemm_strided_batched(
-        handle, gemm.transa, gemm.transb, gemm.m, gemm.n, gemm.k, alpha, a_base, a.ld, a.stride(),
-        b_base, b.ld, b.stride(), beta, c.base(), c.ld, c.stride(), gemm.batch);
+    return mygemm_sgemm_strided_batched(handle, gemm.transa, gemm.transb, gemm.m, gemm.n, gemm.k,
+                                        alpha, a_base, a.ld, a.stride(), b_base, b.ld, b.stride(),
+                                        beta, c.base(), c.ld, c.stride(), gemm.batch);
   };
   if (gemm.form != Form::kPointers) {
     const mygemmStatus_t status = operation();
@@ -88,11 +91,11 @@ mygemmStatus_t call(mygemmHandle_t handle, const GemmCase& gemm, const Operand& 
   const DeviceBuffer a_list = on_device(a.pointers(gemm.batch));
   const DeviceBuffer b_list = on_device(b.pointers(gemm.batch));
   const DeviceBuffer c_list = on_device(c.pointers(gemm.batch));
-  const mygemmStatus_t status = mygemm_sgemm_batched(
-      handle, gemm.transa, gemm.transb, gemm.m, gemm.n, gemm.k, alpha,
-      gemm.null_inputs ? nullptr : a_list.as<const float* const>(), a.ld,
-      gemm.null_inputs ? nullptr : b_list.as<const float* const>(), b.ld, beta,
-      c_list.as<float* const>(), c.ld, gemm.batch);
+  const mygemmStatus_t status =
+      mygemm_sgemm_batched(handle, gemm.transa, gemm.transb, gemm.m, gemm.n, gemm.k, alpha,
+                           gemm.null_inputs ? nullptr : a_list.as<const float* const>(), a.ld,
+                           gemm.null_inputs ? nullptr : b_list.as<const float* const>(), b.ld, beta,
+                           c_list.as<float* const>(), c.ld, gemm.batch);
   synchronize();
   return status;
 }
@@ -109,8 +112,8 @@ std::map<std::string, std::string> explain(mygemmHandle_t handle, const GemmCase
 bool unchanged(const Operand& operand) {
   std::vector<float> now(operand.image.size());
   operand.buffer.download(now.data());
-  const bool same = now.empty() || std::memcmp(now.data(), operand.image.data(),
-                                               now.size() * sizeof(float)) == 0;
+  const bool same =
+      now.empty() || std::memcmp(now.data(), operand.image.data(), now.size() * sizeof(float)) == 0;
   return same && operand.buffer.bands_intact();
 }
 
@@ -152,9 +155,9 @@ std::string GemmCase::text() const {
   std::ostringstream out;
   out << kLetters[transa] << kLetters[transb] << " m=" << m << " n=" << n << " k=" << k
       << " alpha=" << alpha << " beta=" << beta << " padding=" << padding << " offset=" << offset
-      << (pointer_mode == MYGEMM_POINTER_MODE_DEVICE ? " device scalars" : "") << " form="
-      << kForms[static_cast<int>(form)] << " batch=" << batch << " steps=" << a_step << ","
-      << b_step << "," << c_step << (integers ? " integers" : "") << " seed=" << seed;
+      << (pointer_mode == MYGEMM_POINTER_MODE_DEVICE ? " device scalars" : "")
+      << " form=" << kForms[static_cast<int>(form)] << " batch=" << batch << " steps=" << a_step
+      << "," << b_step << "," << c_step << (integers ? " integers" : "") << " seed=" << seed;
   return out.str();
 }
 

@@ -20,18 +20,18 @@ struct GemmCase {
   float alpha = 1.25f;
   float beta = -0.5f;
 
-  int64_t padding = 0;       // elements between the columns of A, B and C
-  size_t offset = 0;         // bytes of every base address past a multiple of 16
+  int64_t padding = 0;  // elements between the columns of A, B and C
+  size_t offset = 0;    // bytes of every base address past a multiple of 16
   mygemmPointerMode_t pointer_mode = MYGEMM_POINTER_MODE_HOST;
 
   Form form = Form::kSingle;
   int64_t batch = 1;
   int a_step = 1, b_step = 1, c_step = 1;  // strided: 1 forward, 0 one matrix for all, -1 backward
 
-  bool integers = false;     // small integers, whose products and sums FP32 holds exactly
+  bool integers = false;         // small integers, whose products and sums FP32 holds exactly
   bool poisoned_inputs = false;  // A and B hold NaN: they must not be read
-  bool null_inputs = false;  // A and B are NULL
-  bool poisoned_c = false;   // C holds NaN: it must not be read
+  bool null_inputs = false;      // A and B are NULL
+  bool poisoned_c = false;       // C holds NaN: it must not be read
   uint64_t seed = 1;
 
   std::string text() const;

@@ -21,10 +21,10 @@ struct Shape {
 
 // Around the edges of tiles of 16, 32, 64 and 128; one, narrow, deep, prime, nothing to sum.
 constexpr Shape kShapes[] = {
-    {1, 1, 1},      {2, 3, 4},       {15, 17, 16},   {32, 31, 33},   {63, 65, 17}, {64, 64, 16},
-    {65, 63, 15},   {127, 129, 9},   {128, 128, 32}, {129, 127, 31}, {5, 7, 520},  {1, 150, 40},
-    {150, 1, 40},   {3, 130, 21},    {130, 2, 21},   {97, 89, 53},   {33, 17, 0},  {64, 96, 8},
-    {66, 35, 777},
+    {1, 1, 1},    {2, 3, 4},    {15, 17, 16},  {32, 31, 33},   {63, 65, 17},
+    {64, 64, 16}, {65, 63, 15}, {127, 129, 9}, {128, 128, 32}, {129, 127, 31},
+    {5, 7, 520},  {1, 150, 40}, {150, 1, 40},  {3, 130, 21},   {130, 2, 21},
+    {97, 89, 53}, {33, 17, 0},  {64, 96, 8},   {66, 35, 777},
 };
 
 struct Layout {
@@ -233,8 +233,8 @@ std::vector<float> product_with(float first, const Shape& shape) {
 
 TEST_F(Gemm, NanAndInfinityReachTheirRowAndNoOther) {
   constexpr Shape kShape = {66, 33, 20};
-  for (const float special : {std::numeric_limits<float>::quiet_NaN(),
-                              std::numeric_limits<float>::infinity()}) {
+  for (const float special :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     const std::vector<float> c = product_with(special, kShape);
     for (int64_t i = 0; i < kShape.m; ++i) {
       for (int64_t j = 0; j < kShape.n; ++j) {
@@ -258,9 +258,8 @@ TEST_F(Gemm, SubnormalsAreKept) {
 TEST_F(Gemm, NothingToDoSucceedsWithoutPointers) {
   Handle handle;
   const auto call = [&](int64_t m, int64_t n, int64_t batch) {
-    return mygemm_sgemm_strided_batched(handle, MYGEMM_OP_N, MYGEMM_OP_N, m, n, 4, nullptr,
-                                        nullptr, 4, 0, nullptr, 4, 0, nullptr, nullptr, 4, 0,
-                                        batch);
+    return mygemm_sgemm_strided_batched(handle, MYGEMM_OP_N, MYGEMM_OP_N, m, n, 4, nullptr, nullptr,
+                                        4, 0, nullptr, 4, 0, nullptr, nullptr, 4, 0, batch);
   };
   EXPECT_EQ(call(0, 4, 1), MYGEMM_STATUS_SUCCESS);
   EXPECT_EQ(call(4, 0, 1), MYGEMM_STATUS_SUCCESS);

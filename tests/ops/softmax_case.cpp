@@ -21,7 +21,10 @@ struct Matrix {
   DeviceBuffer buffer;
 
   Matrix(const SoftmaxCase& softmax, mygemmDataType_t type_in)
-      : type(type_in), rows(softmax.rows), cols(softmax.cols), ld(softmax.cols + softmax.padding),
+      : type(type_in),
+        rows(softmax.rows),
+        cols(softmax.cols),
+        ld(softmax.cols + softmax.padding),
         image(static_cast<size_t>(((rows - 1) * ld + cols) * type_bytes(type)), kPoison),
         values(static_cast<size_t>(rows * cols)),
         buffer(image.size(), softmax.offset * static_cast<size_t>(type_bytes(type))) {}
@@ -56,8 +59,7 @@ void fill_backward(const SoftmaxCase& softmax, Matrix* y, Matrix* dy) {
   Random random(softmax.seed);
   std::vector<double> x(y->values.size());
   for (double& value : x) value = random.real(-3, 3);
-  const Reference forward =
-      softmax_reference(softmax.mode, softmax.rows, softmax.cols, 1.0, x);
+  const Reference forward = softmax_reference(softmax.mode, softmax.rows, softmax.cols, 1.0, x);
   for (int64_t r = 0; r < y->rows; ++r) {
     for (int64_t c = 0; c < y->cols; ++c) {
       y->set(r, c, forward.value[static_cast<size_t>(r * y->cols + c)]);
@@ -74,8 +76,8 @@ mygemmStatus_t call(mygemmHandle_t handle, const SoftmaxCase& softmax, const Mat
                           out.ld);
   }
   return mygemm_softmax_backward(handle, softmax.mode, softmax.rows, softmax.cols, softmax.scale,
-                                 in.buffer.data(), softmax.in, in.ld, dy.buffer.data(),
-                                 softmax.dy, dy.ld, out.buffer.data(), softmax.out, out.ld);
+                                 in.buffer.data(), softmax.in, in.ld, dy.buffer.data(), softmax.dy,
+                                 dy.ld, out.buffer.data(), softmax.out, out.ld);
 }
 
 std::map<std::string, std::string> explain(mygemmHandle_t handle, const SoftmaxCase& softmax,
@@ -86,10 +88,10 @@ std::map<std::string, std::string> explain(mygemmHandle_t handle, const SoftmaxC
                                     in.buffer.data(), softmax.in, in.ld, out.buffer.data(),
                                     softmax.out, out.ld, text, capacity, length);
     }
-    return mygemm_explain_softmax_backward(
-        handle, nullptr, softmax.mode, softmax.rows, softmax.cols, in.buffer.data(), softmax.in,
-        in.ld, dy.buffer.data(), softmax.dy, dy.ld, out.buffer.data(), softmax.out, out.ld, text,
-        capacity, length);
+    return mygemm_explain_softmax_backward(handle, nullptr, softmax.mode, softmax.rows,
+                                           softmax.cols, in.buffer.data(), softmax.in, in.ld,
+                                           dy.buffer.data(), softmax.dy, dy.ld, out.buffer.data(),
+                                           softmax.out, out.ld, text, capacity, length);
   });
 }
 
@@ -111,10 +113,10 @@ void check_output(const SoftmaxCase& softmax, Matrix& out, const Reference& refe
 std::string SoftmaxCase::text() const {
   std::ostringstream text;
   text << (mode == MYGEMM_LOG_SOFTMAX ? "log " : "") << (backward ? "backward" : "forward")
-       << " rows=" << rows << " cols=" << cols << " scale=" << scale << " types="
-       << type_name(in) << "," << (backward ? std::string(type_name(dy)) + "," : "")
-       << type_name(out) << " padding=" << padding << " offset=" << offset << " in_place="
-       << static_cast<int>(in_place) << " seed=" << seed;
+       << " rows=" << rows << " cols=" << cols << " scale=" << scale << " types=" << type_name(in)
+       << "," << (backward ? std::string(type_name(dy)) + "," : "") << type_name(out)
+       << " padding=" << padding << " offset=" << offset
+       << " in_place=" << static_cast<int>(in_place) << " seed=" << seed;
   return text.str();
 }
 

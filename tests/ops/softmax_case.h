@@ -25,7 +25,7 @@ struct SoftmaxCase {
   int64_t padding = 0;                  // columns of poison between rows, in every matrix
   size_t offset = 0;                    // elements of every base address past a multiple of 16
   InPlace in_place = InPlace::kNo;
-  std::vector<double> first_row;        // forward: replaces the random numbers of row 0
+  std::vector<double> first_row;  // forward: replaces the random numbers of row 0
   uint64_t seed = 1;
 
   std::string text() const;

@@ -23,8 +23,8 @@ struct Shape {
 };
 
 // Around warps (32), what a warp and a block hold, one, prime, and many rows.
-constexpr Shape kShapes[] = {{1, 1},   {5, 2},   {3, 31},  {4, 32},  {3, 33},  {130, 7},
-                             {3, 64},  {2, 127}, {2, 128}, {3, 129}, {2, 255}, {2, 257},
+constexpr Shape kShapes[] = {{1, 1},   {5, 2},   {3, 31},   {4, 32},   {3, 33},   {130, 7},
+                             {3, 64},  {2, 127}, {2, 128},  {3, 129},  {2, 255},  {2, 257},
                              {9, 509}, {1, 512}, {2, 1023}, {1, 1025}, {2, 2049}, {1, 4099}};
 
 class SoftmaxRow : public RowTest {
@@ -231,8 +231,8 @@ TEST_F(Softmax, RowsSumToOne) {
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 1013) / 100.0f;
     const DeviceBuffer in(x.data(), x.size() * sizeof(float), 0);
     const DeviceBuffer out(x.size() * sizeof(float));
-    ASSERT_EQ(mygemm_softmax(handle, MYGEMM_SOFTMAX, kRows, cols, 1, in.data(), MYGEMM_R_32F,
-                             cols, out.data(), MYGEMM_R_32F, cols),
+    ASSERT_EQ(mygemm_softmax(handle, MYGEMM_SOFTMAX, kRows, cols, 1, in.data(), MYGEMM_R_32F, cols,
+                             out.data(), MYGEMM_R_32F, cols),
               MYGEMM_STATUS_SUCCESS);
     synchronize();
     out.download(x.data());

@@ -37,8 +37,10 @@ class Stream {
 class Sequence {
  public:
   Sequence()
-      : a_(kExtent * kDepth * sizeof(float)), b_(kDepth * kExtent * sizeof(float)),
-        c_(kExtent * kExtent * sizeof(float)), out_(kExtent * kExtent * sizeof(float)),
+      : a_(kExtent * kDepth * sizeof(float)),
+        b_(kDepth * kExtent * sizeof(float)),
+        c_(kExtent * kExtent * sizeof(float)),
+        out_(kExtent * kExtent * sizeof(float)),
         scalars_(2 * sizeof(float)) {
     Random random(1);
     std::vector<float> values(kExtent * kDepth);
@@ -67,9 +69,9 @@ class Sequence {
                              kExtent, c_.data(), MYGEMM_R_32F, kExtent),
               MYGEMM_STATUS_SUCCESS)
         << mygemm_last_error();
-    EXPECT_EQ(mygemm_transpose(handle, 4, kExtent, kExtent, c_.data(), kExtent, out_.data(),
-                               kExtent),
-              MYGEMM_STATUS_SUCCESS)
+    EXPECT_EQ(
+        mygemm_transpose(handle, 4, kExtent, kExtent, c_.data(), kExtent, out_.data(), kExtent),
+        MYGEMM_STATUS_SUCCESS)
         << mygemm_last_error();
   }
 

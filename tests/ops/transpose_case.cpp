@@ -20,8 +20,8 @@ using Bytes = std::vector<unsigned char>;
 struct Layout {
   int64_t ldin, ldout;
   int64_t in_stride, out_stride;
-  int64_t in_first, out_first;     // matrix 0: the last one in memory where the step is -1
-  int64_t in_extent, out_extent;   // of the buffers
+  int64_t in_first, out_first;    // matrix 0: the last one in memory where the step is -1
+  int64_t in_extent, out_extent;  // of the buffers
 
   explicit Layout(const TransposeCase& t)
       : ldin(std::max<int64_t>(1, t.cols + t.in_padding)),
@@ -82,8 +82,8 @@ Bytes expected_output(const TransposeCase& t, const Layout& layout, const Bytes&
     std::fill_n(open->begin() + element * t.element_size, size, value);
   };
   if (t.in_place) {
-    for_each_element(
-        t, [&](int64_t i, int64_t r, int64_t c) { mark(layout.in_at(i, r, c), true); });
+    for_each_element(t,
+                     [&](int64_t i, int64_t r, int64_t c) { mark(layout.in_at(i, r, c), true); });
   }
   for_each_element(t, [&](int64_t i, int64_t r, int64_t c) {
     const int64_t to = layout.out_at(i, c, r);
@@ -109,8 +109,8 @@ mygemmStatus_t call(mygemmHandle_t handle, const TransposeCase& t, const Layout&
 
 std::string TransposeCase::text() const {
   std::ostringstream text;
-  text << "element_size=" << element_size << " rows=" << rows << " cols=" << cols << " padding="
-       << in_padding << "," << out_padding << " offset=" << offset
+  text << "element_size=" << element_size << " rows=" << rows << " cols=" << cols
+       << " padding=" << in_padding << "," << out_padding << " offset=" << offset
        << (in_place ? " in place" : "") << " batch=" << batch << " step=" << step << " gap=" << gap
        << " seed=" << seed;
   return text.str();

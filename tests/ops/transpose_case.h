@@ -16,8 +16,8 @@ struct TransposeCase {
   size_t offset = 0;                        // bytes of the base addresses past a multiple of 16
   bool in_place = false;
   int64_t batch = 1;
-  int step = 1;                             // of in: 1 forward, 0 one matrix for all, -1 backward
-  int64_t gap = 1;                          // elements between the matrices of a batch
+  int step = 1;     // of in: 1 forward, 0 one matrix for all, -1 backward
+  int64_t gap = 1;  // elements between the matrices of a batch
   uint64_t seed = 1;
 
   std::string text() const;

@@ -19,9 +19,9 @@ struct Shape {
 };
 
 // Around tiles of 16, 32 and 64; one, narrow, prime.
-constexpr Shape kShapes[] = {{1, 1},   {1, 37},  {37, 1},  {7, 9},    {31, 33},  {32, 32},
-                             {33, 31}, {64, 64}, {65, 63}, {127, 66}, {97, 101}, {2, 300},
-                             {300, 3}, {16, 128}};
+constexpr Shape kShapes[] = {{1, 1},    {1, 37},  {37, 1},  {7, 9},   {31, 33},
+                             {32, 32},  {33, 31}, {64, 64}, {65, 63}, {127, 66},
+                             {97, 101}, {2, 300}, {300, 3}, {16, 128}};
 
 class TransposeRow : public RowTest {
  protected:

@@ -37,8 +37,8 @@ typedef char backend_is_next[offsetof(mygemmConfig_t, backend) == sizeof(size_t)
 typedef char device_is_next[offsetof(mygemmConfig_t, device) == sizeof(size_t) + 4 ? 1 : -1];
 typedef char nothing_follows[sizeof(mygemmConfig_t) == sizeof(size_t) + 8 ? 1 : -1];
 
-int create(mygemmHandle_t *handle);
-int create(mygemmHandle_t *handle) {
+int create(mygemmHandle_t* handle);
+int create(mygemmHandle_t* handle) {
   const mygemmConfig_t config = MYGEMM_CONFIG_INIT;
   return mygemm_create_with_config(handle, &config) == MYGEMM_STATUS_SUCCESS;
 }

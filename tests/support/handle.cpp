@@ -76,8 +76,8 @@ std::vector<std::string> row_names(Family family) {
                                       8, nullptr, MYGEMM_R_32F, 8, text, capacity, length);
       case Family::kTranspose: break;
     }
-    return mygemm_explain_transpose(nullptr, device, 4, 8, 8, nullptr, 8, 0, nullptr, 8, 0, 1,
-                                    text, capacity, length);
+    return mygemm_explain_transpose(nullptr, device, 4, 8, 8, nullptr, 8, 0, nullptr, 8, 0, 1, text,
+                                    capacity, length);
   });
   std::vector<std::string> names;
   for (const auto& [name, reason] : rows) {

@@ -52,9 +52,8 @@ uint16_t encode_16(double value, const Format& format) {
   const int infinity = 0x7fff >> format.mantissa_bits << format.mantissa_bits;
   if (std::isnan(value)) return static_cast<uint16_t>(sign | infinity | 1);
   const double magnitude = std::fabs(value);
-  const int exponent =
-      magnitude == 0 ? format.smallest_exponent
-                     : std::max(std::ilogb(magnitude), format.smallest_exponent);
+  const int exponent = magnitude == 0 ? format.smallest_exponent
+                                      : std::max(std::ilogb(magnitude), format.smallest_exponent);
   if (std::isinf(magnitude) || exponent > 128) return static_cast<uint16_t>(sign | infinity);
   // nearbyint rounds to even. A mantissa that rounds up to the next power of two carries into the
   // exponent by plain addition, up to infinity.

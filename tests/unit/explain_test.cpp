@@ -46,8 +46,8 @@ void check_explanation(const Problem& problem, const DeviceTraits& device,
   EXPECT_EQ(lines[0].ends_with(", forced by the environment)"), options.forced != nullptr);
   EXPECT_EQ(lines[1], "call: " + describe(problem));
   EXPECT_TRUE(lines[2].starts_with(std::string("device: ") + device.name + ", "));
-  EXPECT_TRUE(lines[2].ends_with("; workspace " + std::to_string(options.workspace_bytes) +
-                                 " bytes"));
+  EXPECT_TRUE(
+      lines[2].ends_with("; workspace " + std::to_string(options.workspace_bytes) + " bytes"));
   EXPECT_EQ(lines[3], "all kernels:");
   size_t rows = 0;
   for (const auto& row : rows_for(problem)) {
@@ -89,17 +89,18 @@ TEST(Explain, SaysWhyRowsCannotRun) {
 }
 
 TEST(Explain, SaysThatAForcedRowCannotRun) {
-  const auto lines = lines_of(explain(gemm(false, false, 8, 8, 8), host_device(false),
-                                      PlanOptions{0, "host_cblas"}));
-  EXPECT_EQ(lines[0], "chosen: none (MYGEMM_FORCE_GEMM = host_cblas cannot run this call: no CBLAS "
-                      "was found on this machine)");
+  const auto lines = lines_of(
+      explain(gemm(false, false, 8, 8, 8), host_device(false), PlanOptions{0, "host_cblas"}));
+  EXPECT_EQ(lines[0],
+            "chosen: none (MYGEMM_FORCE_GEMM = host_cblas cannot run this call: no CBLAS "
+            "was found on this machine)");
 }
 
 // A line each, however long the name in the environment is.
 TEST(Explain, KeepsItsLinesWithALongForcedName) {
   const std::string name(400, 'x');
-  const auto lines = lines_of(explain(gemm(false, false, 8, 8, 8), host_device(false),
-                                      PlanOptions{0, name.c_str()}));
+  const auto lines = lines_of(
+      explain(gemm(false, false, 8, 8, 8), host_device(false), PlanOptions{0, name.c_str()}));
   ASSERT_GE(lines.size(), 4u);
   EXPECT_TRUE(lines[1].starts_with("call: ")) << lines[1];
 }

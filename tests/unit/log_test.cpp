@@ -120,8 +120,9 @@ TEST(Log, RefusesAFileThatCannotBeWritten) {
   CallLog log;
   EXPECT_EQ(log.open("/nonexistent/log"), MYGEMM_STATUS_INVALID_VALUE);
   EXPECT_FALSE(log.is_open());
-  EXPECT_STREQ(last_error_text(), "MYGEMM_LOG = /nonexistent/log cannot be opened for appending: "
-                                  "No such file or directory");
+  EXPECT_STREQ(last_error_text(),
+               "MYGEMM_LOG = /nonexistent/log cannot be opened for appending: "
+               "No such file or directory");
 }
 
 }  // namespace

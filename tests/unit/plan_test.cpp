@@ -159,9 +159,8 @@ TYPED_TEST(PlanOf, CanAlwaysFallBackOnTheNaiveRow) {
     EXPECT_STREQ(plan.row->name, naive);
     EXPECT_EQ(plan.workspace_bytes, 0u);
     const auto rows = rows_for(problem);
-    const auto last = std::find_if(rows.rbegin(), rows.rend(), [&](const auto& row) {
-      return same_kind(row, device);
-    });
+    const auto last = std::find_if(rows.rbegin(), rows.rend(),
+                                   [&](const auto& row) { return same_kind(row, device); });
     EXPECT_STREQ(last->name, naive);
   });
 }
@@ -180,8 +179,9 @@ TYPED_TEST(PlanOf, HasRowsThatFitTheGpusTheyClaim) {
     for (const DeviceTraits& device : known_devices()) {
       if (device.cc < row.min_cc || device.cc > row.max_cc) continue;
       EXPECT_LE(row.shared_bytes, device.shared_per_block) << row.name << " on " << device.name;
-      const int threads_per_sm = device.cc == 75 ? 1024 : device.cc % 10 == 0 && device.cc < 120
-                                                              ? 2048 : 1536;
+      const int threads_per_sm = device.cc == 75                          ? 1024
+                                 : device.cc % 10 == 0 && device.cc < 120 ? 2048
+                                                                          : 1536;
       EXPECT_LE(row.threads, threads_per_sm) << row.name << " on " << device.name;
     }
   }
@@ -301,8 +301,7 @@ TEST(Plan, SaysWhyAForcedGemmRowCannotRun) {
   const auto deep = gemm(false, false, 64, 64, 65536);
   EXPECT_EQ(refusal(deep, h200, "splitk_64x64", SIZE_MAX), "");
   EXPECT_EQ(refusal(deep, h200, "splitk_64x64", 0), "the workspace is too small");
-  EXPECT_EQ(refusal(deep, h200, "splitk_64x64", 2 * 64 * 64 * 4 - 1),
-            "the workspace is too small");
+  EXPECT_EQ(refusal(deep, h200, "splitk_64x64", 2 * 64 * 64 * 4 - 1), "the workspace is too small");
   EXPECT_EQ(refusal(deep, h200, "splitk_64x64", 2 * 64 * 64 * 4), "");
   EXPECT_EQ(refusal(gemm(false, false, 8192, 8192, 8192), h200, "splitk_64x64", SIZE_MAX),
             "k is too short to split, or the GPU is full without");
@@ -344,8 +343,7 @@ TEST(Plan, SaysWhyAForcedTransposeRowCannotRun) {
 TEST(Plan, AsksForNewEnoughGpus) {
   DeviceTraits old = *find_device("T4");
   old.cc = 70;
-  EXPECT_EQ(refusal(gemm(false, false, 64, 64, 64), old, "naive", 0),
-            "needs a newer architecture");
+  EXPECT_EQ(refusal(gemm(false, false, 64, 64, 64), old, "naive", 0), "needs a newer architecture");
   Plan<GemmProblem> plan;
   EXPECT_EQ(make_plan(gemm(false, false, 64, 64, 64), old, {}, &plan),
             MYGEMM_STATUS_INTERNAL_ERROR);

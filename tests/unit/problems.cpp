@@ -93,9 +93,7 @@ int64_t random_size(Random& random) {
 namespace {
 
 // Mostly 1, else of any size.
-int64_t random_batch(Random& random) {
-  return random.integer(0, 1) == 0 ? 1 : random_size(random);
-}
+int64_t random_batch(Random& random) { return random.integer(0, 1) == 0 ? 1 : random_size(random); }
 
 // Half of all problems have sizes that a machine could hold.
 int64_t random_extent(Random& random, bool huge) {
@@ -113,8 +111,8 @@ void random_problem(Random& random, GemmProblem* problem) {
   const bool huge = random.integer(0, 1) == 0;
   const int64_t m = random_extent(random, huge), n = random_extent(random, huge);
   const int64_t k = random_extent(random, huge);
-  *problem = gemm(random.integer(0, 1) == 1, random.integer(0, 1) == 1, m, n, k,
-                  random_batch(random));
+  *problem =
+      gemm(random.integer(0, 1) == 1, random.integer(0, 1) == 1, m, n, k, random_batch(random));
   constexpr float kScalars[] = {0.0f, 1.0f, 2.0f, std::numeric_limits<float>::quiet_NaN()};
   problem->alpha.value = random.pick(kScalars, 4);
   problem->beta.value = random.pick(kScalars, 4);

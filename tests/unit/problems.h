@@ -22,8 +22,7 @@ mygemm::Scalar host_scalar(float value);
 // Dense problems with the smallest legal leading dimensions and strides; alpha = 1, beta = 0.
 mygemm::GemmProblem gemm(bool transa, bool transb, int64_t m, int64_t n, int64_t k,
                          int64_t batch_count = 1);
-mygemm::SoftmaxProblem softmax(int64_t rows, int64_t cols,
-                               mygemmDataType_t type = MYGEMM_R_32F);
+mygemm::SoftmaxProblem softmax(int64_t rows, int64_t cols, mygemmDataType_t type = MYGEMM_R_32F);
 mygemm::SoftmaxProblem softmax_backward(int64_t rows, int64_t cols,
                                         mygemmDataType_t type = MYGEMM_R_32F);
 mygemm::TransposeProblem transpose(int64_t element_size, int64_t rows, int64_t cols,

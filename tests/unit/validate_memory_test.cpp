@@ -31,8 +31,9 @@ std::string refusal(const Problem& problem) {
 
 TEST(Validate, SizesBeyondTheAddressSpace) {
   GemmProblem p = gemm(false, false, kMost / 4, 3, 1);
-  EXPECT_TRUE(refusal(p).starts_with("C spans 2.77e+19 bytes, which does not fit the address space "
-                                     "(ld = 2305843009213693951, stride = 0, batch_count = 1)"))
+  EXPECT_TRUE(
+      refusal(p).starts_with("C spans 2.77e+19 bytes, which does not fit the address space "
+                             "(ld = 2305843009213693951, stride = 0, batch_count = 1)"))
       << refusal(p);
   p = gemm(false, false, 8, 6, 5, 3);
   p.a.stride = INT64_MIN;
@@ -97,8 +98,9 @@ TEST(Validate, OverlapOfTransposes) {
   TransposeProblem p = transpose_in_place(4, 4, 8, 3);
   EXPECT_EQ(refusal(p), "");
   p.ldin = 11;  // longer than the matrix apart
-  EXPECT_EQ(refusal(p), "out overlaps in (in place, batches need stride_in = stride_out and room "
-                        "for both layouts)");
+  EXPECT_EQ(refusal(p),
+            "out overlaps in (in place, batches need stride_in = stride_out and room "
+            "for both layouts)");
   p.stride_in = p.stride_out = 44;
   EXPECT_EQ(refusal(p), "");
   p.stride_in = 45;
@@ -164,10 +166,10 @@ TEST(Validate, RandomProductsAgainstSetsOfElements) {
     place(p.b);
     place(p.c);
     bool any, disjoint;
-    const auto a = elements_of(p.a.data, p.a_cols(), p.a_rows(), p.a.ld, p.a.stride,
-                               p.batch_count, &any);
-    const auto b = elements_of(p.b.data, p.b_cols(), p.b_rows(), p.b.ld, p.b.stride,
-                               p.batch_count, &any);
+    const auto a =
+        elements_of(p.a.data, p.a_cols(), p.a_rows(), p.a.ld, p.a.stride, p.batch_count, &any);
+    const auto b =
+        elements_of(p.b.data, p.b_cols(), p.b_rows(), p.b.ld, p.b.stride, p.batch_count, &any);
     const auto c = elements_of(p.c.data, p.n, p.m, p.c.ld, p.c.stride, p.batch_count, &disjoint);
     const bool legal = disjoint && !share(c, a) && !share(c, b);
     ASSERT_EQ(refusal(p).empty(), legal) << refusal(p);

@@ -185,7 +185,7 @@ TEST(Validate, NothingToDoWhereADimensionIsZero) {
   EXPECT_EQ(validate(p, Check::kEverything), Verdict::kOk);
   p.beta.value = 1.0f;
   EXPECT_EQ(validate(p, Check::kEverything), Verdict::kDone);
-  p.beta.value = kNan;                          // a device value
+  p.beta.value = kNan;  // a device value
   EXPECT_EQ(validate(p, Check::kEverything), Verdict::kOk);
 }
 

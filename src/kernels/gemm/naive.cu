@@ -17,8 +17,8 @@ __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int
   for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const int64_t batch = tile / (tiles_m * tiles_n);
     const int64_t i = tile % tiles_m * TileNaive::kBlockM + threadIdx.x % TileNaive::kBlockM;
-    const int64_t j = tile / tiles_m % tiles_n * TileNaive::kBlockN +
-                      threadIdx.x / TileNaive::kBlockM;
+    const int64_t j =
+        tile / tiles_m % tiles_n * TileNaive::kBlockN + threadIdx.x / TileNaive::kBlockM;
     if (i >= p.m || j >= p.n) continue;
     float sum = 0.0f;
     if (depth > 0) {
@@ -31,8 +31,7 @@ __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int
 
 }  // namespace
 
-Status cuda::launch_gemm_naive(const GemmRow&, const GemmProblem& p,
-                               const LaunchContext& context) {
+Status cuda::launch_gemm_naive(const GemmRow&, const GemmProblem& p, const LaunchContext& context) {
   const int64_t tiles_m = ceil_div(p.m, TileNaive::kBlockM);
   const int64_t tiles_n = ceil_div(p.n, TileNaive::kBlockN);
   return launch(context, gemm_naive, grid_size(tiles_m * tiles_n * p.batch_count),

@@ -38,19 +38,19 @@ __global__ void __launch_bounds__(Tile::kThreads)
   const int i = static_cast<int>(threadIdx.x) % kSide;
   const int j = static_cast<int>(threadIdx.x) / kSide * Tile::kResults;
 
-  float sum[Tile::kResults] = {};   // (1, kResults)
+  float sum[Tile::kResults] = {};  // (1, kResults)
   if (depth > 0) {
     const StridedOperand a = operand_a(p, batch), b = operand_b(p, batch);
     for (int64_t k0 = 0; k0 < depth; k0 += kSide) {
       load_tile(shared.a, a, i0, p.m, k0, depth);
       load_tile(shared.b, b, j0, p.n, k0, depth);
-      __syncthreads();              // the tiles are complete
+      __syncthreads();  // the tiles are complete
       for (int k = 0; k < kSide; ++k) {
         for (int r = 0; r < Tile::kResults; ++r) {
           sum[r] = fmaf(shared.a[k][i], shared.b[k][j + r], sum[r]);
         }
       }
-      __syncthreads();              // and read by all, before they are overwritten
+      __syncthreads();  // and read by all, before they are overwritten
     }
   }
   if (i0 + i >= p.m) return;
@@ -62,8 +62,7 @@ __global__ void __launch_bounds__(Tile::kThreads)
 
 }  // namespace
 
-Status cuda::launch_gemm_tiled(const GemmRow&, const GemmProblem& p,
-                               const LaunchContext& context) {
+Status cuda::launch_gemm_tiled(const GemmRow&, const GemmProblem& p, const LaunchContext& context) {
   const int64_t tiles_m = ceil_div(p.m, kSide), tiles_n = ceil_div(p.n, kSide);
   return launch(context, gemm_tiled, grid_size(tiles_m * tiles_n * p.batch_count), Tile::kThreads,
                 sizeof(Tile::SharedStorage), p, tiles_m, tiles_n);

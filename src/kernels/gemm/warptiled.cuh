@@ -23,10 +23,10 @@ enum class Load {
 // A product, or one part of one: which k belong to which split, and where partial sums go.
 struct WarpTiledArgs {
   GemmProblem p;
-  int64_t tiles_m, tiles_n;     // block tiles of one matrix
-  int64_t splits;               // parts that k is cut into; 1: results go to C
-  int64_t depth_per_split;      // a multiple of block_k
-  float* partials;              // [splits][batch][n][m], or nullptr
+  int64_t tiles_m, tiles_n;  // block tiles of one matrix
+  int64_t splits;            // parts that k is cut into; 1: results go to C
+  int64_t depth_per_split;   // a multiple of block_k
+  float* partials;           // [splits][batch][n][m], or nullptr
 };
 
 namespace warptiled {
@@ -82,7 +82,7 @@ class TileLoader {
       ptx::cp_async_4(to, from, i < extent_ && k_inside);
     } else if (i + 4 <= extent_ || i >= extent_ || !k_inside) {
       ptx::cp_async_16(to, from, i < extent_ && k_inside);
-    } else {                    // the matrix ends inside the quad; rare, so kept small
+    } else {  // the matrix ends inside the quad; rare, so kept small
 #pragma unroll 1
       for (int r = 0; r < 4; ++r) ptx::cp_async_4(to + r, from + r, i + r < extent_);
     }
@@ -148,17 +148,17 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   const int64_t k_end = min(depth, k_begin + args.depth_per_split);
 
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const int i_lane = warp % Tile::kWarpsM * Tile::kWarpM + lane % 8 * 4;   // row of the first quad
-  const int j_lane = warp / Tile::kWarpsM * Tile::kWarpN + lane / 8 * 4;   // column of it
+  const int i_lane = warp % Tile::kWarpsM * Tile::kWarpM + lane % 8 * 4;  // row of the first quad
+  const int j_lane = warp / Tile::kWarpsM * Tile::kWarpN + lane / 8 * 4;  // column of it
 
-  float sum[4 * Tile::kQuadsN][4 * Tile::kQuadsM] = {};   // (thread_n, thread_m)
+  float sum[4 * Tile::kQuadsN][4 * Tile::kQuadsM] = {};  // (thread_n, thread_m)
   if (k_begin < k_end) {
     TileLoader<kLoadA, Tile::kBlockM, Tile::kBlockK, Tile::kThreads> load_a(
         first_element(p.a, tile.batch, i0, k_begin, kLoadA), p.a.ld, p.m - i0);
     TileLoader<kLoadB, Tile::kBlockN, Tile::kBlockK, Tile::kThreads> load_b(
         first_element(p.b, tile.batch, j0, k_begin, kLoadB), p.b.ld, p.n - j0);
-    int64_t k_left = k_end - k_begin;     // not yet loaded
-    int filled = 0, stage = 0;            // the stages to load and to compute next
+    int64_t k_left = k_end - k_begin;  // not yet loaded
+    int filled = 0, stage = 0;         // the stages to load and to compute next
     const auto load_next = [&] {
       if (k_left > 0) {
         load_a.load(shared.a[filled], k_left);
@@ -166,13 +166,13 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
         k_left -= Tile::kBlockK;
         filled = filled + 1 == Tile::kStages ? 0 : filled + 1;
       }
-      ptx::cp_async_commit();   // also where empty: the wait below counts groups
+      ptx::cp_async_commit();  // also where empty: the wait below counts groups
     };
     for (int ahead = 0; ahead < Tile::kStages - 1; ++ahead) load_next();
 
     for (int64_t k = k_begin; k < k_end; k += Tile::kBlockK) {
       ptx::cp_async_wait<Tile::kStages - 2>();
-      __syncthreads();          // all copies of this step are in; the last step's stage is free
+      __syncthreads();  // all copies of this step are in; the last step's stage is free
       load_next();
 #pragma unroll
       for (int kk = 0; kk < Tile::kBlockK; ++kk) {
@@ -214,8 +214,7 @@ namespace warptiled {
 
 // Every matrix of the operand has 16-byte aligned columns. What pointer arrays hold is not known.
 inline bool columns_aligned(const GemmOperand<const float>& x, int64_t batch_count) {
-  return !x.pointers &&
-         common_alignment(reinterpret_cast<uintptr_t>(x.data), x.ld * 4) == 16 &&
+  return !x.pointers && common_alignment(reinterpret_cast<uintptr_t>(x.data), x.ld * 4) == 16 &&
          (batch_count == 1 || x.stride % 4 == 0);
 }
 
@@ -247,8 +246,8 @@ Status launch_warptiled(const GemmProblem& p, int64_t splits, float* partials,
                         const LaunchContext& context) {
   using namespace warptiled;
   const int64_t steps = ceil_div(ceil_div(p.k, Tile::kBlockK), splits);
-  const WarpTiledArgs args{p, ceil_div(p.m, Tile::kBlockM), ceil_div(p.n, Tile::kBlockN), splits,
-                           steps * Tile::kBlockK, partials};
+  const WarpTiledArgs args{p,      ceil_div(p.m, Tile::kBlockM), ceil_div(p.n, Tile::kBlockN),
+                           splits, steps * Tile::kBlockK,        partials};
   const Load load_b = load_of(!p.transb, p.b, p.batch_count);
   switch (load_of(p.transa, p.a, p.batch_count)) {
     case Load::kTile16: return launch_for_a<Tile, Load::kTile16>(args, load_b, context);

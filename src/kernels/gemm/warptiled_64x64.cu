@@ -32,8 +32,8 @@ Status cuda::launch_gemm_warptiled_64x64(const GemmRow&, const GemmProblem& p,
 
 Status cuda::launch_gemm_splitk_64x64(const GemmRow& row, const GemmProblem& p,
                                       const LaunchContext& context) {
-  const int64_t splits = splitk_fitting(p, splitk_count(row, p, *context.device),
-                                        context.workspace_bytes);
+  const int64_t splits =
+      splitk_fitting(p, splitk_count(row, p, *context.device), context.workspace_bytes);
   float* partials = static_cast<float*>(context.workspace);
   RETURN_IF_ERROR(launch_warptiled<Tile64x64>(p, splits, partials, context));
   const int64_t elements = p.m * p.n * p.batch_count;

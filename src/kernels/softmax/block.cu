@@ -81,8 +81,7 @@ __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, 
     row.load(first, value[0]);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      value[0][i] =
-          p.log_mode() ? softmax_of(p, value[0][i], normal) : value[0][i] * normal.factor;
+      value[0][i] = p.log_mode() ? softmax_of(p, value[0][i], normal) : value[0][i] * normal.factor;
     }
     store_packs(value, y, first, stride, cols);
   });
@@ -127,7 +126,7 @@ template <bool kBackward, int kThreads, int kPacks>
 __global__ void __launch_bounds__(kThreads, kThreads == kFewThreads ? (kBackward ? 6 : 5) : 1)
     softmax_block(const SoftmaxProblem p) {
   auto& shared = shared_storage<SoftmaxStorage>();
-  const SharedRow row{reinterpret_cast<float4*>(&shared + 1)};   // softmax_row_bytes(p)
+  const SharedRow row{reinterpret_cast<float4*>(&shared + 1)};  // softmax_row_bytes(p)
   const int cols = static_cast<int>(p.cols);
   for (int64_t r = blockIdx.x; r < p.rows; r += gridDim.x) {
     if constexpr (kBackward) {
@@ -135,7 +134,7 @@ __global__ void __launch_bounds__(kThreads, kThreads == kFewThreads ? (kBackward
     } else {
       forward_row<kPacks>(p, r, cols, row, shared);
     }
-    __syncthreads();            // partial results are read before the next row writes its own
+    __syncthreads();  // partial results are read before the next row writes its own
   }
 }
 
@@ -144,8 +143,7 @@ __global__ void __launch_bounds__(kThreads, kThreads == kFewThreads ? (kBackward
 Status cuda::launch_softmax_block(const SoftmaxRow& row, const SoftmaxProblem& p,
                                   const LaunchContext& context) {
   const size_t shared_bytes = static_cast<size_t>(row.shared_bytes + softmax_row_bytes(p));
-  const int threads =
-      softmax_block_threads(p, static_cast<int64_t>(shared_bytes), *context.device);
+  const int threads = softmax_block_threads(p, static_cast<int64_t>(shared_bytes), *context.device);
   const auto run = [&](auto kernel) {
     return launch(context, kernel, grid_size(p.rows), threads, shared_bytes, p);
   };

@@ -14,12 +14,18 @@ __device__ __forceinline__ float to_float(float x) { return x; }
 __device__ __forceinline__ float to_float(__half x) { return __half2float(x); }
 __device__ __forceinline__ float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
 
-template <class T> __device__ __forceinline__ T from_float(float x);
-template <> __device__ __forceinline__ float from_float<float>(float x) { return x; }
-template <> __device__ __forceinline__ __half from_float<__half>(float x) {
+template <class T>
+__device__ __forceinline__ T from_float(float x);
+template <>
+__device__ __forceinline__ float from_float<float>(float x) {
+  return x;
+}
+template <>
+__device__ __forceinline__ __half from_float<__half>(float x) {
   return __float2half_rn(x);
 }
-template <> __device__ __forceinline__ __nv_bfloat16 from_float<__nv_bfloat16>(float x) {
+template <>
+__device__ __forceinline__ __nv_bfloat16 from_float<__nv_bfloat16>(float x) {
   return __float2bfloat16_rn(x);
 }
 
@@ -49,8 +55,9 @@ struct TypedRow {
 __device__ __forceinline__ TypedRow row_of(const TypedMatrix& matrix, int64_t row, int64_t cols) {
   const int64_t size = element_bytes(matrix.type);
   char* data = static_cast<char*>(matrix.data) + row * matrix.ld * size;
-  return {data, matrix.type,
-          cols % 4 == 0 && reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(4 * size) == 0};
+  return {
+      data, matrix.type,
+      cols % 4 == 0 && reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(4 * size) == 0};
 }
 
 __device__ __forceinline__ float load_element(const TypedRow& row, int64_t column) {

@@ -53,8 +53,7 @@ __global__ void __launch_bounds__(kThreads) softmax_naive(const SoftmaxProblem p
 
 Status cuda::launch_softmax_naive(const SoftmaxRow&, const SoftmaxProblem& p,
                                   const LaunchContext& context) {
-  return launch(context, softmax_naive, grid_size(ceil_div(p.rows, kRowsPerBlock)), kThreads, 0,
-                p);
+  return launch(context, softmax_naive, grid_size(ceil_div(p.rows, kRowsPerBlock)), kThreads, 0, p);
 }
 
 }  // namespace mygemm

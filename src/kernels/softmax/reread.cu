@@ -12,7 +12,7 @@ namespace mygemm {
 namespace {
 
 constexpr int kThreads = 1024;
-constexpr int kPacks = 2;       // loads of 16 bytes in flight per thread
+constexpr int kPacks = 2;  // loads of 16 bytes in flight per thread
 constexpr int64_t kStride = 4 * kThreads;
 
 template <class Body>
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(kThreads) softmax_reread(const SoftmaxProblem 
     } else {
       forward_row(p, r, shared);
     }
-    __syncthreads();            // the partial results are read before the next row writes its own
+    __syncthreads();  // the partial results are read before the next row writes its own
   }
 }
 

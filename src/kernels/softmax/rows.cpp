@@ -23,7 +23,7 @@ constexpr SoftmaxRow kRows[] = {
      .efficiency = 0.85,
      .step_seconds = 0.8e-6,
      .launch = cuda_launcher<cuda::launch_softmax_warp>()},
-    {.name = "block",           // its launcher takes softmax_block_threads()
+    {.name = "block",  // its launcher takes softmax_block_threads()
      .min_cc = 75,
      .max_cc = INT_MAX,
      .threads = 1024,
@@ -55,10 +55,7 @@ constexpr SoftmaxRow kRows[] = {
      .efficiency = 0.70,
      .step_seconds = 1.0e-6,
      .launch = cuda_launcher<cuda::launch_softmax_naive>()},
-    {.name = "host_vectorised",
-     .reads = 1,
-     .efficiency = 0.45,
-     .launch = host::softmax_vectorised},
+    {.name = "host_vectorised", .reads = 1, .efficiency = 0.45, .launch = host::softmax_vectorised},
     {.name = "host_naive", .reads = 3, .efficiency = 0.04, .launch = host::softmax_naive},
 };
 

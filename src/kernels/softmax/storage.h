@@ -28,7 +28,7 @@ constexpr int64_t softmax_row_bytes(const SoftmaxProblem& p) {
 constexpr int softmax_block_threads(const SoftmaxProblem& p, int64_t shared_bytes,
                                     const DeviceTraits& device) {
   constexpr int kFewest = 128, kMost = 1024, kThreadsPerSm = 2048;
-  constexpr int kReserved = 1024;         // bytes of shared memory that a block takes besides
+  constexpr int kReserved = 1024;  // bytes of shared memory that a block takes besides
   const int64_t resident =
       std::clamp<int64_t>(device.shared_per_sm / (shared_bytes + kReserved), 1, 16);
   int threads = kFewest;

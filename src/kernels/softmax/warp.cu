@@ -68,7 +68,8 @@ __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r,
 }
 
 template <int kLanes, int kPacks, bool kBackward>
-__global__ void __launch_bounds__(kThreads, kPacks == 4 ? 4 : 8) softmax_warp(const SoftmaxProblem p) {
+__global__ void __launch_bounds__(kThreads, kPacks == 4 ? 4 : 8)
+    softmax_warp(const SoftmaxProblem p) {
   constexpr int kRowsPerBlock = kThreads / kLanes;
   const int first = static_cast<int>(threadIdx.x) % kLanes * 4;
   // All lanes of a warp stay for the shuffles; those past the last row read and write nothing.
@@ -87,8 +88,8 @@ __global__ void __launch_bounds__(kThreads, kPacks == 4 ? 4 : 8) softmax_warp(co
 template <int kLanes, int kPacks>
 Status launch_warps(const SoftmaxProblem& p, const LaunchContext& context) {
   const unsigned blocks = grid_size(ceil_div(p.rows, kThreads / kLanes));
-  const auto kernel = p.backward ? softmax_warp<kLanes, kPacks, true>
-                                 : softmax_warp<kLanes, kPacks, false>;
+  const auto kernel =
+      p.backward ? softmax_warp<kLanes, kPacks, true> : softmax_warp<kLanes, kPacks, false>;
   return launch(context, kernel, blocks, kThreads, 0, p);
 }
 

@@ -34,9 +34,7 @@ struct Permutation {
   __device__ bool is_output(int64_t position) const {
     return position / ldout < cols && position % ldout < rows;
   }
-  __device__ int64_t source(int64_t output) const {
-    return output % ldout * ldin + output / ldout;
-  }
+  __device__ int64_t source(int64_t output) const { return output % ldout * ldin + output / ldout; }
   // Exactly one position of every cycle and path leads it: the smallest one of a cycle, the start
   // of a path. About log(n) steps on average, since a smaller position is soon met.
   __device__ bool leads(int64_t d) const {
@@ -58,7 +56,7 @@ __global__ void __launch_bounds__(kThreads) follow_cycles(const TransposeProblem
     const int64_t leader = e % per_matrix / p.rows * p.ldout + e % p.rows;
     if (!permutation.leads(leader)) continue;
     T* matrix = static_cast<T*>(p.out) + e / per_matrix * p.stride_out;
-    const T first = matrix[leader];     // in a path: overwritten and not needed
+    const T first = matrix[leader];  // in a path: overwritten and not needed
     int64_t d = leader, s = permutation.source(leader);
     while (s != leader) {
       matrix[d] = matrix[s];

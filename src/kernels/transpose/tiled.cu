@@ -17,7 +17,7 @@ template <class T>
 struct TilePlace {
   T* origin;
   int64_t ld;
-  int64_t rows, cols;           // may exceed the tile
+  int64_t rows, cols;  // may exceed the tile
 };
 
 // Both go through registers so that a thread's loads are all in flight before the first store:
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kTransposeThreads)
 // The pair (row, column), column <= row, of the `index`-th tile of a lower triangle.
 __device__ void triangle(int64_t index, int64_t* row, int64_t* column) {
   int64_t r = static_cast<int64_t>((sqrt(8.0 * static_cast<double>(index) + 1.0) - 1.0) / 2.0);
-  while (r * (r + 1) / 2 > index) --r;          // the square root may be off by a rounding
+  while (r * (r + 1) / 2 > index) --r;  // the square root may be off by a rounding
   while ((r + 1) * (r + 2) / 2 <= index) ++r;
   *row = r;
   *column = index - r * (r + 1) / 2;

@@ -24,13 +24,30 @@ struct Bits128 {
   uint64_t low, high;
 };
 
-template <int kBytes> struct ElementOf;
-template <> struct ElementOf<1> { using type = uint8_t; };
-template <> struct ElementOf<2> { using type = uint16_t; };
-template <> struct ElementOf<4> { using type = uint32_t; };
-template <> struct ElementOf<8> { using type = uint64_t; };
-template <> struct ElementOf<16> { using type = Bits128; };
-template <int kBytes> using Element = typename ElementOf<kBytes>::type;
+template <int kBytes>
+struct ElementOf;
+template <>
+struct ElementOf<1> {
+  using type = uint8_t;
+};
+template <>
+struct ElementOf<2> {
+  using type = uint16_t;
+};
+template <>
+struct ElementOf<4> {
+  using type = uint32_t;
+};
+template <>
+struct ElementOf<8> {
+  using type = uint64_t;
+};
+template <>
+struct ElementOf<16> {
+  using type = Bits128;
+};
+template <int kBytes>
+using Element = typename ElementOf<kBytes>::type;
 
 template <int kBytes>
 struct TransposeStorage {
