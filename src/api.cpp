@@ -37,26 +37,27 @@ struct GemmShape {
   bool pointer_arrays = false;
 };
 
-// A product from checked enums; scalars and, for single ones, the batch are still to be set.
+// A product from checked enums. What depends on the handle is still to be set.
 Status make_gemm(const GemmShape& shape, const GemmOperand<const float>& a,
                  const GemmOperand<const float>& b, const GemmOperand<float>& c,
                  int64_t batch_count, GemmProblem* problem) {
   if (!valid_operation("transa", shape.transa) || !valid_operation("transb", shape.transb)) {
     return MYGEMM_STATUS_INVALID_VALUE;
   }
-  *problem = {shape.transa != MYGEMM_OP_N,
-              shape.transb != MYGEMM_OP_N,
-              shape.m,
-              shape.n,
-              shape.k,
-              {1.0f, nullptr, false},
-              {0.0f, nullptr, false},
-              a,
-              b,
-              c,
-              batch_count,
-              shape.pointer_arrays,
-              MYGEMM_MATH_DEFAULT};
+  *problem = {.transa = shape.transa != MYGEMM_OP_N,
+              .transb = shape.transb != MYGEMM_OP_N,
+              .m = shape.m,
+              .n = shape.n,
+              .k = shape.k,
+              .alpha = {1.0f, nullptr, false},
+              .beta = {0.0f, nullptr, false},
+              .a = a,
+              .b = b,
+              .c = c,
+              .batch_count = batch_count,
+              .pointer_arrays = shape.pointer_arrays,
+              .readable_arrays = false,
+              .math = MYGEMM_MATH_DEFAULT};
   return MYGEMM_STATUS_SUCCESS;
 }
 
@@ -69,6 +70,7 @@ Status run_gemm(const mygemmContext* context, const GemmShape& shape, const floa
   RETURN_IF_ERROR(make_gemm(shape, a, b, c, batch_count, &problem));
   problem.alpha = scalar(*context, alpha);
   problem.beta = scalar(*context, beta);
+  problem.readable_arrays = context->on_host();
   problem.math = context->math_mode;
   return run(*context, problem);
 }

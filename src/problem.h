@@ -43,7 +43,8 @@ struct GemmProblem {
   GemmOperand<const float> a, b;
   GemmOperand<float> c;
   int64_t batch_count;
-  bool pointer_arrays;  // the operands are arrays of pointers, NULL or not
+  bool pointer_arrays;   // the operands are arrays of pointers, NULL or not
+  bool readable_arrays;  // and the arrays are host memory
   mygemmMathMode_t math;
 
   // Nothing of A and B is needed: C becomes beta * C.

@@ -86,6 +86,20 @@ bool shapes_ok(const GemmProblem& p) {
          ld_ok("ldc", p.c.ld, p.m, "max(1, m)", "");
 }
 
+// An array of matrix pointers, and what it holds where that can be read.
+template <class T>
+bool array_ok(const char* argument, const GemmOperand<T>& x, const GemmProblem& p) {
+  if (!pointer_ok(argument, x.pointers, sizeof(void*))) return false;
+  for (int64_t i = 0; p.readable_arrays && i < p.batch_count; ++i) {
+    const T* matrix = x.pointers[i];
+    if (!matrix || reinterpret_cast<uintptr_t>(matrix) % sizeof(T) != 0) {
+      return refuse("%s[%lld] = %p is NULL or not a multiple of 4 bytes", argument, number(i),
+                    static_cast<const void*>(matrix));
+    }
+  }
+  return true;
+}
+
 bool pointers_ok(const GemmProblem& p) {
   constexpr int64_t kFloat = sizeof(float);
   const bool reads_inputs = !p.scales_only();
@@ -93,11 +107,9 @@ bool pointers_ok(const GemmProblem& p) {
       !pointer_ok("beta", p.beta.address, kFloat)) {
     return false;
   }
-  if (p.pointer_arrays) {  // arrays of pointers: what they hold is the caller's business
-    constexpr int64_t kPointer = sizeof(void*);
-    return (!reads_inputs ||
-            (pointer_ok("A", p.a.pointers, kPointer) && pointer_ok("B", p.b.pointers, kPointer))) &&
-           pointer_ok("C", p.c.pointers, kPointer);
+  if (p.pointer_arrays) {
+    return (!reads_inputs || (array_ok("A", p.a, p) && array_ok("B", p.b, p))) &&
+           array_ok("C", p.c, p);
   }
   BatchedFootprint a{}, b{}, c{};
   if (reads_inputs && !(pointer_ok("A", p.a.data, kFloat) && pointer_ok("B", p.b.data, kFloat))) {

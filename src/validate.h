@@ -1,5 +1,6 @@
 // Second stage of a call: is the problem legal, and is there anything to do? Pure: looks at
-// argument values only, never through a pointer. No CUDA headers.
+// argument values, and not through pointers but for arrays of matrix pointers in host memory. No
+// CUDA headers.
 #pragma once
 
 #include "problem.h"

@@ -153,7 +153,8 @@ MYGEMM_API mygemmStatus_t mygemm_get_math_mode(mygemmHandle_t handle, mygemmMath
  * Reads A and B unless k = 0 or alpha = 0 (then they may be NULL and C becomes beta * C). Reads C
  * unless beta = 0, NaN or not. Writes the m x n elements of C, nothing between its columns. C must
  * not overlap A or B.
- * m = 0 or n = 0 succeeds and touches nothing. Pointers are multiples of 4 bytes.
+ * m = 0 or n = 0 succeeds and touches nothing; so does beta = 1 where A and B are not read.
+ * Pointers are multiples of 4 bytes.
  * Errors: NOT_INITIALIZED, INVALID_VALUE, EXECUTION_FAILED. */
 MYGEMM_API mygemmStatus_t mygemm_sgemm(mygemmHandle_t handle, mygemmOperation_t transa,
                                        mygemmOperation_t transb, int64_t m, int64_t n, int64_t k,

@@ -78,14 +78,17 @@ static void test_creation(void) {
   CHECK(backend == MYGEMM_BACKEND_HOST);
   CHECK(mygemm_destroy(handle) == MYGEMM_STATUS_SUCCESS);
 
-  /* A newer caller, whose extra field is ignored. No caller knows less than the first version. */
+  /* A newer caller may leave its extra field at zero, not use it. No caller knows less than the
+   * first version. */
   handle = NULL;
-  memset(&newer, 0x5a, sizeof newer);
+  memset(&newer, 0, sizeof newer);
   newer.known.struct_size = sizeof newer;
   newer.known.backend = MYGEMM_BACKEND_HOST;
   newer.known.device = -1;
   CHECK(mygemm_create_with_config(&handle, &newer.known) == MYGEMM_STATUS_SUCCESS);
   CHECK(mygemm_destroy(handle) == MYGEMM_STATUS_SUCCESS);
+  newer.later = 1;
+  CHECK(mygemm_create_with_config(&handle, &newer.known) == MYGEMM_STATUS_NOT_SUPPORTED);
 
   config.struct_size = offsetof(mygemmConfig_t, device);
   CHECK(mygemm_create_with_config(&handle, &config) == MYGEMM_STATUS_INVALID_VALUE);
