@@ -54,6 +54,8 @@ struct Row {
 
   // Measured. Share of the limiting peak (FFMA, or the copy bandwidth) at large sizes.
   double efficiency = 0;
+  // softmax: the FLOPs that FFMAs do while the kernel does its arithmetic on one element.
+  double element_flops = 0;
   // Seconds that a block with a multiprocessor to itself takes. gemm: a k step. softmax: a matrix
   // row, besides its bytes. transpose: a tile.
   double step_seconds = 0;

@@ -16,8 +16,6 @@ namespace {
 
 // What a warp and a block draw where nothing else runs on their multiprocessor, bytes/s.
 constexpr double kWarpBandwidth = 2.8e9, kBlockBandwidth = 40e9;
-// FFMA-equivalents that one element costs, all conversions and exponentials in.
-constexpr double kElementFlops = 150.0;
 // A row that is read again comes from L1 where the rows in work on an SM fit it.
 constexpr double kRereadFromL1 = 4096.0;
 constexpr double kHostCallSeconds = 0.3e-6;
@@ -89,7 +87,7 @@ double cost(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& 
   const double bytes = read_bytes(p) * again + written_bytes(p);
   return kLaunchSeconds +
          std::max({bytes / (device.memory_bandwidth * row.efficiency),
-                   elements(p) * kElementFlops / device.fp32_flops, rounds * row_seconds});
+                   elements(p) * row.element_flops / device.fp32_flops, rounds * row_seconds});
 }
 
 size_t workspace_bytes(const SoftmaxRow&, const SoftmaxProblem&, const DeviceTraits&) { return 0; }

@@ -8,7 +8,8 @@ set -euo pipefail
 library=$1 source=$2 update=${3-}
 baseline=$source/abi/libmygemm.abixml
 
-if ! readelf -SW "$library" | grep -q '\.debug_info'; then
+sections=$(readelf -SW "$library")
+if [[ $sections != *.debug_info* ]]; then
   echo "$library has no debug information; its types cannot be compared"
   exit 77
 fi
@@ -22,6 +23,8 @@ if [[ $update == --update ]]; then
   echo "wrote $baseline"
   exit 0
 fi
+# abidiff takes a file that it cannot read for an empty one, and an empty one for equal.
+/usr/bin/python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$baseline"
 if abidiff --headers-dir2 "$source/include" --drop-private-types --no-show-locs \
   "$baseline" "$library"; then
   echo "the ABI is that of the baseline"

@@ -19,7 +19,8 @@ trap 'rm -rf "$moved"' EXIT
 mkdir "$moved/bin" "$moved/lib"
 cp "$build/bin/mygemm" "$moved/bin"
 cp -P "$build"/lib/libmygemm.so* "$moved/lib"
-if ! env -u LD_LIBRARY_PATH ldd "$moved/bin/mygemm" | grep -q "=> $moved/"; then
+libraries=$(env -u LD_LIBRARY_PATH ldd "$moved/bin/mygemm")
+if [[ $libraries != *"=> $moved/"* ]]; then
   echo "the moved command does not take the moved library" >&2
   exit 1
 fi

@@ -34,6 +34,7 @@ TEST(Log, DescribesProducts) {
   p.a = {nullptr, address<const float* const>(0), 9, 0};
   p.b = {nullptr, address<const float* const>(1), 8, 0};
   p.c = {nullptr, address<float* const>(2), 7, 0};
+  p.pointer_arrays = true;
   EXPECT_EQ(describe(p),
             "sgemm --transa T --transb N -m 5 -n 6 -k 7 --lda 9 --ldb 8 --ldc 7 --batch 3 "
             "--stride-a 0 --stride-b 0 --stride-c 0 --form pointers");

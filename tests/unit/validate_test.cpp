@@ -219,12 +219,15 @@ TEST(Validate, ArraysOfPointersAreAlignedAndThere) {
   p.a = {nullptr, address<const float* const>(0), 8, 0};
   p.b = {nullptr, address<const float* const>(0), 5, 0};
   p.c = {nullptr, address<float* const>(0), 8, 0};
+  p.pointer_arrays = true;
   EXPECT_EQ(refusal(p), "");
   GemmProblem q = p;
   q.a.pointers = nullptr;
   EXPECT_EQ(refusal(q), "A is NULL");
   q.alpha.value = 0.0f;
   EXPECT_EQ(refusal(q), "");
+  q.c.pointers = nullptr;
+  EXPECT_EQ(refusal(q), "C is NULL");
   p.b.pointers = misaligned<const float* const>(4);
   EXPECT_EQ(refusal(p), "B = 0x10000000004 is not a multiple of 8 bytes");
 }
