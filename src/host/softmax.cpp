@@ -8,6 +8,7 @@
 
 #include "host/parallel.h"
 #include "host/softmax_chunk.h"
+#include "host/stream.h"
 #include "host/typed_array.h"
 #include "kernels/rows.h"
 
@@ -64,8 +65,15 @@ void naive_backward(const SoftmaxProblem& problem, int64_t r) {
   }
 }
 
+// Short runs are not worth streaming: parts of cache lines are stored as usual.
+constexpr int64_t kShortestStream = 1024;
+
 Chunk chunk_at(const SoftmaxProblem& problem, int64_t row, int64_t index) {
-  return {row, index * kChunk, std::min(kChunk, problem.cols - index * kChunk)};
+  const int64_t size = element_bytes(problem.out.type);
+  const double bytes = static_cast<double>(problem.rows) * static_cast<double>(problem.cols) *
+                       static_cast<double>(size);
+  return {row, index * kChunk, std::min(kChunk, problem.cols - index * kChunk),
+          bytes > kStreamBytes && problem.cols * size >= kShortestStream};
 }
 
 // A row by one thread.
@@ -94,6 +102,7 @@ void run_row_together(const SoftmaxProblem& problem, int64_t row, int threads, R
   parallel_for(chunks, threads, [&](int64_t i, int) {
     ChunkScratch scratch;
     kernels.write(problem, chunk_at(problem, row, i), sum, false, scratch);
+    finish_streaming();
   });
 }
 
@@ -128,6 +137,7 @@ Status softmax_vectorised(const SoftmaxRow&, const SoftmaxProblem& problem, cons
     ChunkScratch scratch;
     const int64_t end = std::min(problem.rows, (task + 1) * rows_per_task);
     for (int64_t row = task * rows_per_task; row < end; ++row) run_row(problem, row, scratch);
+    finish_streaming();
   });
   return MYGEMM_STATUS_SUCCESS;
 }

@@ -9,6 +9,7 @@
 
 #include "host/exp.h"
 #include "host/simd.h"
+#include "host/stream.h"
 #include "host/typed_array.h"
 
 namespace mygemm::host {
@@ -51,10 +52,12 @@ template <int kWidth>
 
 template <class Type, int kWidth>
 [[gnu::always_inline]] inline void store_run(const float* from, float factor,
-                                             const TypedMatrix& matrix, const Chunk& chunk) {
+                                             const TypedMatrix& matrix, const Chunk& chunk,
+                                             void* staging) {
   using Storage = typename Type::Storage;
   typename Simd<kWidth>::Float value;
-  Storage* to = static_cast<Storage*>(matrix.data) + chunk.row * matrix.ld + chunk.col;
+  Storage* result = static_cast<Storage*>(matrix.data) + chunk.row * matrix.ld + chunk.col;
+  Storage* to = chunk.stream ? static_cast<Storage*>(staging) : result;
   int64_t i = 0;
   for (; i + kWidth <= chunk.count; i += kWidth) {
     load(value, from + i);
@@ -66,16 +69,21 @@ template <class Type, int kWidth>
     value *= factor;
     store_tail<Type, kWidth>(to + i, chunk.count - i, value);
   }
+  if (chunk.stream) {
+    stream_copy(result, staging, chunk.count * static_cast<int64_t>(sizeof(Storage)));
+  }
 }
 
-// The chunk of `matrix` = factor * from.
+// The chunk of `matrix` = factor * scratch.first.
 template <int kWidth>
-[[gnu::always_inline]] inline void store_chunk(const float* from, float factor,
+[[gnu::always_inline]] inline void store_chunk(ChunkScratch& scratch, float factor,
                                                const TypedMatrix& matrix, const Chunk& chunk) {
+  const float* from = scratch.first;
+  void* staging = scratch.second;
   switch (matrix.type) {
-    case MYGEMM_R_32F: return store_run<Fp32, kWidth>(from, factor, matrix, chunk);
-    case MYGEMM_R_16F: return store_run<Fp16, kWidth>(from, factor, matrix, chunk);
-    case MYGEMM_R_16BF: return store_run<Bf16, kWidth>(from, factor, matrix, chunk);
+    case MYGEMM_R_32F: return store_run<Fp32, kWidth>(from, factor, matrix, chunk, staging);
+    case MYGEMM_R_16F: return store_run<Fp16, kWidth>(from, factor, matrix, chunk, staging);
+    case MYGEMM_R_16BF: return store_run<Bf16, kWidth>(from, factor, matrix, chunk, staging);
   }
 }
 
@@ -181,7 +189,7 @@ template <int kWidth>
     }
     factor = static_cast<float>(1.0 / sum);
   }
-  store_chunk<kWidth>(scratch.first, factor, problem.out, chunk);
+  store_chunk<kWidth>(scratch, factor, problem.out, chunk);
 }
 
 template <int kWidth>
@@ -201,7 +209,7 @@ template <int kWidth>
       store(scratch.first + i, problem.scale * y * (dy - sum));
     }
   }
-  store_chunk<kWidth>(scratch.first, 1.0f, problem.out, chunk);
+  store_chunk<kWidth>(scratch, 1.0f, problem.out, chunk);
 }
 
 template <int kWidth>

@@ -15,6 +15,7 @@ inline constexpr int64_t kChunk = 4096;
 // Columns [col, col + count) of one row; count <= kChunk.
 struct Chunk {
   int64_t row, col, count;
+  bool stream;  // the result is stored past the caches (stream.h); the caller orders the stores
 };
 
 // What is known of a row, or a part of one, after it has been read.
@@ -28,10 +29,11 @@ struct RowSum {
   void add(const RowSum& next);
 };
 
-// FP32 copies of a chunk's operands.
+// FP32 copies of a chunk's operands; the second, of dy, becomes the result on its way out where it
+// is streamed.
 struct alignas(64) ChunkScratch {
   float first[kChunk];
-  float second[kChunk];  // backward only
+  float second[kChunk];
 };
 
 struct ChunkKernels {

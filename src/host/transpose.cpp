@@ -11,8 +11,6 @@
 namespace mygemm::host {
 namespace {
 
-// A result larger than this leaves the caches before anybody reads it.
-constexpr int64_t kStreamBytes = 4 * 1024 * 1024;
 constexpr int64_t kTilesPerTask = 64;
 
 double bytes_moved(const TransposeProblem& problem) {

@@ -10,9 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "host/stream.h"
 
 namespace mygemm::host {
 
@@ -105,35 +103,6 @@ void read_tile(const T* from, int64_t ld, int64_t rows, int64_t rows_left, int64
     const int64_t done = kSide > 1 && r < whole_rows ? whole_cols : 0;
     for (int64_t c = done; c < cols; ++c) tile.data[c * kLd + r] = from[r * ld + c];
   }
-}
-
-// Copies past the caches, which a large result would only flush. Whole cache lines only: parts of
-// lines at both ends are stored as usual, and meet their other parts in the cache.
-inline void stream_copy(void* to, const void* from, int64_t bytes) {
-#if defined(__SSE2__)
-  char* target = static_cast<char*>(to);
-  const char* source = static_cast<const char*>(from);
-  const int64_t head =
-      std::min(bytes, static_cast<int64_t>(-reinterpret_cast<uintptr_t>(target) & 63));
-  std::memcpy(target, source, static_cast<size_t>(head));
-  int64_t i = head;
-  for (; i + 64 <= bytes; i += 64) {
-    for (int64_t part = i; part < i + 64; part += 16) {
-      _mm_stream_si128(reinterpret_cast<__m128i*>(target + part),
-                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + part)));
-    }
-  }
-  std::memcpy(target + i, source + i, static_cast<size_t>(bytes - i));
-#else
-  std::memcpy(to, from, static_cast<size_t>(bytes));
-#endif
-}
-
-// Orders streamed stores before whatever this thread does next, such as ending a parallel loop.
-inline void finish_streaming() {
-#if defined(__SSE2__)
-  _mm_sfence();
-#endif
 }
 
 // Writes the tile's cols x rows transpose.

@@ -16,6 +16,16 @@ constexpr int kMostThreads = 1024;
 // registers for half as many blocks again: many short rows hide each other's latencies.
 constexpr int kFewThreads = 256;
 
+// Blocks of kThreads that should fit a multiprocessor, which holds 1024 threads on sm_75.
+template <int kThreads, bool kBackward>
+__device__ constexpr int blocks_per_sm() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  return 1024 / kThreads;
+#else
+  return kThreads == kFewThreads ? (kBackward ? 6 : 5) : 1;
+#endif
+}
+
 // A row in shared memory, by packs of four columns: each thread reads and writes its own packs
 // only, 16 bytes at a time and so without bank conflicts. Columns past the row's end hold -inf.
 struct SharedRow {
@@ -123,7 +133,7 @@ __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r,
 }
 
 template <bool kBackward, int kThreads, int kPacks>
-__global__ void __launch_bounds__(kThreads, kThreads == kFewThreads ? (kBackward ? 6 : 5) : 1)
+__global__ void __launch_bounds__(kThreads, blocks_per_sm<kThreads, kBackward>())
     softmax_block(const SoftmaxProblem p) {
   auto& shared = shared_storage<SoftmaxStorage>();
   const SharedRow row{reinterpret_cast<float4*>(&shared + 1)};  // softmax_row_bytes(p)

@@ -60,6 +60,11 @@ __device__ __forceinline__ TypedRow row_of(const TypedMatrix& matrix, int64_t ro
       cols % 4 == 0 && reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(4 * size) == 0};
 }
 
+// The row from `column` on, a multiple of 4.
+__device__ __forceinline__ TypedRow from_column(const TypedRow& row, int64_t column) {
+  return {row.data + column * element_bytes(row.type), row.type, row.packs};
+}
+
 __device__ __forceinline__ float load_element(const TypedRow& row, int64_t column) {
   float value = 0.0f;
   with_type(row.type, [&](auto zero) {
@@ -77,10 +82,10 @@ __device__ __forceinline__ void store_element(const TypedRow& row, int64_t colum
 }
 
 // kPacks packs: pack p holds columns first + p * stride + (0..3). Columns from `cols` on are not
-// touched and read as `missing`. Index is int where a row is short, else int64_t.
-template <int kPacks, class Index>
+// touched and read as `missing`. Columns are int: long rows are taken in parts (from_column).
+template <int kPacks>
 __device__ __forceinline__ void load_packs(float (&value)[kPacks][4], const TypedRow& row,
-                                           Index first, Index stride, Index cols, float missing) {
+                                           int first, int stride, int cols, float missing) {
   with_type(row.type, [&](auto zero) {
     using T = decltype(zero);
     const T* data = reinterpret_cast<const T*>(row.data);
@@ -88,12 +93,12 @@ __device__ __forceinline__ void load_packs(float (&value)[kPacks][4], const Type
       Pack<T> pack[kPacks];
 #pragma unroll
       for (int p = 0; p < kPacks; ++p) {
-        const Index column = first + static_cast<Index>(p) * stride;
+        const int column = first + p * stride;
         if (column < cols) pack[p] = *reinterpret_cast<const Pack<T>*>(data + column);
       }
 #pragma unroll
       for (int p = 0; p < kPacks; ++p) {
-        const bool inside = first + static_cast<Index>(p) * stride < cols;
+        const bool inside = first + p * stride < cols;
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           value[p][i] = inside ? to_float(pack[p].element[i]) : missing;
@@ -104,7 +109,7 @@ __device__ __forceinline__ void load_packs(float (&value)[kPacks][4], const Type
       for (int p = 0; p < kPacks; ++p) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          const Index column = first + static_cast<Index>(p) * stride + i;
+          const int column = first + p * stride + i;
           value[p][i] = column < cols ? to_float(data[column]) : missing;
         }
       }
@@ -112,15 +117,15 @@ __device__ __forceinline__ void load_packs(float (&value)[kPacks][4], const Type
   });
 }
 
-template <int kPacks, class Index>
+template <int kPacks>
 __device__ __forceinline__ void store_packs(const float (&value)[kPacks][4], const TypedRow& row,
-                                            Index first, Index stride, Index cols) {
+                                            int first, int stride, int cols) {
   with_type(row.type, [&](auto zero) {
     using T = decltype(zero);
     T* data = reinterpret_cast<T*>(row.data);
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
-      const Index column = first + static_cast<Index>(p) * stride;
+      const int column = first + p * stride;
       if (row.packs) {
         Pack<T> pack;
 #pragma unroll

@@ -12,12 +12,18 @@ namespace mygemm {
 namespace {
 
 constexpr int kThreads = 1024;
-constexpr int kPacks = 2;  // loads of 16 bytes in flight per thread
-constexpr int64_t kStride = 4 * kThreads;
+// Loads of 16 bytes in flight per thread. The gradient loads two matrices.
+constexpr int kPacks = 2, kGradientPacks = 1;
+constexpr int kStride = 4 * kThreads;
 
-template <class Body>
+// Calls body(first column, columns from there on that the batch can reach) for each batch of packs
+// of this thread. 64-bit arithmetic is done once per batch: for every pack it cost spills.
+template <int kBatch, class Body>
 __device__ __forceinline__ void for_each_batch(int64_t cols, Body body) {
-  for (int64_t first = threadIdx.x * 4; first < cols; first += kPacks * kStride) body(first);
+  for (int64_t first = threadIdx.x * 4; first < cols; first += kBatch * kStride) {
+    const int64_t left = cols - first;
+    body(first, static_cast<int>(left < kBatch * kStride ? left : kBatch * kStride));
+  }
 }
 
 // One batch of packs joins the thread's running maximum and sum: one rescaling per batch.
@@ -40,13 +46,13 @@ __device__ __forceinline__ MaxSum add_batch(const MaxSum& so_far, const float (&
 }
 
 __device__ __forceinline__ void load_scaled(float (&s)[kPacks][4], const SoftmaxProblem& p,
-                                            const TypedRow& x, int64_t first) {
-  load_packs(s, x, first, kStride, p.cols, 0.0f);
+                                            const TypedRow& x, int64_t first, int left) {
+  load_packs(s, from_column(x, first), 0, kStride, left, 0.0f);
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      s[k][i] = first + k * kStride + i < p.cols ? scaled(p, s[k][i]) : -INFINITY;
+      s[k][i] = k * kStride + i < left ? scaled(p, s[k][i]) : -INFINITY;
     }
   }
 }
@@ -56,55 +62,55 @@ __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r,
   const TypedRow x = row_of(p.in, r, p.cols), y = row_of(p.out, r, p.cols);
   MaxSum mine{-INFINITY, 0.0f};
   float s[kPacks][4];
-  for_each_batch(p.cols, [&](int64_t first) {
-    load_scaled(s, p, x, first);
+  for_each_batch<kPacks>(p.cols, [&](int64_t first, int left) {
+    load_scaled(s, p, x, first, left);
     mine = add_batch(mine, s);
   });
   const MaxSum whole = block_merge(mine, shared.first, shared.second);
   const RowNormaliser row = normaliser(p, whole.maximum, whole.sum);
-  for_each_batch(p.cols, [&](int64_t first) {
-    load_scaled(s, p, x, first);
+  for_each_batch<kPacks>(p.cols, [&](int64_t first, int left) {
+    load_scaled(s, p, x, first, left);
 #pragma unroll
     for (int k = 0; k < kPacks; ++k) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) s[k][i] = softmax_of(p, s[k][i], row);
     }
-    store_packs(s, y, first, kStride, p.cols);
+    store_packs(s, from_column(y, first), 0, kStride, left);
   });
 }
 
 __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r,
                                              SoftmaxStorage& shared) {
   const TypedRow y = row_of(p.in, r, p.cols), dy = row_of(p.dy, r, p.cols);
-  float y_value[kPacks][4], dy_value[kPacks][4];
-  const auto load = [&](int64_t first) {
-    load_packs(y_value, y, first, kStride, p.cols, 0.0f);
-    load_packs(dy_value, dy, first, kStride, p.cols, 0.0f);
+  float y_value[kGradientPacks][4], dy_value[kGradientPacks][4];
+  const auto load = [&](int64_t first, int left) {
+    load_packs(y_value, from_column(y, first), 0, kStride, left, 0.0f);
+    load_packs(dy_value, from_column(dy, first), 0, kStride, left, 0.0f);
   };
   float sum = 0.0f;
-  for_each_batch(p.cols, [&](int64_t first) {
-    load(first);
+  for_each_batch<kGradientPacks>(p.cols, [&](int64_t first, int left) {
+    load(first, left);
 #pragma unroll
-    for (int k = 0; k < kPacks; ++k) {
+    for (int k = 0; k < kGradientPacks; ++k) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (first + k * kStride + i < p.cols) {
+        if (k * kStride + i < left) {
           sum += gradient_term(p, y_value[k][i], dy_value[k][i]);
         }
       }
     }
   });
   sum = block_reduce<Sum>(sum, shared.first);
-  for_each_batch(p.cols, [&](int64_t first) {
-    load(first);
+  for_each_batch<kGradientPacks>(p.cols, [&](int64_t first, int left) {
+    load(first, left);
 #pragma unroll
-    for (int k = 0; k < kPacks; ++k) {
+    for (int k = 0; k < kGradientPacks; ++k) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         dy_value[k][i] = gradient_of(p, y_value[k][i], dy_value[k][i], sum);
       }
     }
-    store_packs(dy_value, row_of(p.out, r, p.cols), first, kStride, p.cols);
+    store_packs(dy_value, from_column(row_of(p.out, r, p.cols), first), 0, kStride, left);
   });
 }
 
