@@ -149,7 +149,7 @@ template <class Tile, Load kLoadA, Load kLoadB>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     gemm_warptiled(const WarpTiledArgs args) {
   using namespace warptiled;
-  constexpr int kUnrolled = unrolled_steps<Tile::kBlockK>();
+  [[maybe_unused]] constexpr int kUnrolled = unrolled_steps<Tile::kBlockK>();
   auto& shared = shared_storage<typename Tile::SharedStorage>();
   const GemmProblem& p = args.p;
   const float alpha = load_scalar(p.alpha), beta = load_scalar(p.beta);
