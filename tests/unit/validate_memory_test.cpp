@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/problems.h"
+#include "unit/refusal.h"
 
 namespace mygemm {
 namespace {
@@ -16,18 +17,13 @@ namespace {
 using mygemm_tests::address;
 using mygemm_tests::gemm;
 using mygemm_tests::Random;
+using mygemm_tests::refusal;
 using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
 using mygemm_tests::transpose;
 using mygemm_tests::transpose_in_place;
 
 constexpr int64_t kMost = INT64_MAX;
-
-// The sentence that refuses the problem; "" where it is accepted.
-template <class Problem>
-std::string refusal(const Problem& problem) {
-  return validate(problem, Check::kEverything) == Verdict::kInvalid ? last_error_text() : "";
-}
 
 TEST(Validate, SizesBeyondTheAddressSpace) {
   GemmProblem p = gemm(false, false, kMost / 4, 3, 1);

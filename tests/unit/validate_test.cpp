@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/problems.h"
+#include "unit/refusal.h"
 
 namespace mygemm {
 
@@ -24,6 +25,7 @@ namespace {
 using mygemm_tests::address;
 using mygemm_tests::gemm;
 using mygemm_tests::Random;
+using mygemm_tests::refusal;
 using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
 using mygemm_tests::transpose;
@@ -111,17 +113,6 @@ Rules<TransposeProblem> transpose_rules() {
           {{"in = 0x10000000004 is not a multiple of 8 bytes",
             [](P& p) { p.in = misaligned<void>(4); }},
            {"out is NULL", [](P& p) { p.out = nullptr; }}}};
-}
-
-// The sentence that refuses the problem; "" where it is accepted, which must leave none.
-template <class Problem>
-std::string refusal(const Problem& problem, Check check = Check::kEverything) {
-  fail(MYGEMM_STATUS_SUCCESS, "untouched");
-  const Verdict verdict = validate(problem, check);
-  const std::string sentence = last_error_text();
-  if (verdict == Verdict::kInvalid) return sentence;
-  EXPECT_EQ(sentence, "untouched") << "accepted, but with a sentence";
-  return "";
 }
 
 template <class Problem>
