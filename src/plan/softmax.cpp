@@ -42,7 +42,7 @@ Occupancy occupancy_of(const SoftmaxRow& row, const SoftmaxProblem& p, const Dev
   if (row.needs & kNeedsRowInShared) {
     const int64_t shared = row.shared_bytes + softmax_row_bytes(p);
     const int threads = softmax_block_threads(p, shared, device);
-    const int64_t fit = std::min<int64_t>(device.shared_per_sm / (shared + 1024),
+    const int64_t fit = std::min<int64_t>(device.shared_per_sm / (shared + kSharedPerBlock),
                                           row.blocks_per_sm * 128 / threads);
     return {static_cast<double>(std::max<int64_t>(1, fit)), threads / 32.0};
   }

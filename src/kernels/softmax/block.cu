@@ -12,8 +12,8 @@ namespace mygemm {
 namespace {
 
 constexpr int kMostThreads = 1024;
-// Blocks of up to this many threads run a version with half the loads in flight per thread and
-// registers for half as many blocks again: many short rows hide each other's latencies.
+// Blocks of up to this many threads run a version with registers for more blocks at a time (the
+// gradient with half the loads in flight per thread): many short rows hide each other's latencies.
 constexpr int kFewThreads = 256;
 
 // Blocks of kThreads that should fit a multiprocessor, which holds 1024 threads on sm_75.

@@ -21,6 +21,9 @@ constexpr int64_t softmax_row_bytes(const SoftmaxProblem& p) {
   return 16 * ceil_div(std::min(p.cols, kLongest), 4) * (p.backward ? 2 : 1);
 }
 
+// Bytes of a multiprocessor's shared memory that a block takes besides what it asks for.
+constexpr int kSharedPerBlock = 1024;
+
 // Threads of a block that keeps a row in shared memory: the most that leave as many threads on a
 // multiprocessor as it can hold, given how many rows fit its shared memory, and no more than one
 // per pack of four columns. Depends on the columns only, so that a row's bits do not depend on how
@@ -28,9 +31,8 @@ constexpr int64_t softmax_row_bytes(const SoftmaxProblem& p) {
 constexpr int softmax_block_threads(const SoftmaxProblem& p, int64_t shared_bytes,
                                     const DeviceTraits& device) {
   constexpr int kFewest = 128, kMost = 1024, kThreadsPerSm = 2048;
-  constexpr int kReserved = 1024;  // bytes of shared memory that a block takes besides
   const int64_t resident =
-      std::clamp<int64_t>(device.shared_per_sm / (shared_bytes + kReserved), 1, 16);
+      std::clamp<int64_t>(device.shared_per_sm / (shared_bytes + kSharedPerBlock), 1, 16);
   int threads = kFewest;
   while (threads < kMost && 2 * threads * resident <= kThreadsPerSm &&
          int64_t{4} * threads < p.cols) {
