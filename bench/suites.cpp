@@ -205,28 +205,42 @@ std::vector<SoftmaxCase> softmax_suite(const std::string& name, const SuiteOptio
 std::vector<TransposeCase> transpose_suite(const std::string& name, const SuiteOptions& options) {
   std::vector<TransposeCase> cases;
   if (name == "squares") {
-    for (int64_t n : {512, 1024, 2048, 4096, 8192, 16384, 32768}) {
+    for (int64_t n :
+         {128, 256, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192, 16384, 22016, 32768}) {
       cases.push_back(transpose(n, n));
     }
   } else if (name == "odd") {
     for (int64_t n : {1023, 4096, 8192, 16384}) {
       cases.push_back(transpose(n, n + 1));
+      cases.push_back(transpose(n + 1, n));
+      cases.push_back(transpose(n - 1, n + 1));
     }
-    cases.push_back(transpose(4095, 4097));
+    cases.push_back(transpose(16388, 16388));
   } else if (name == "skinny") {
-    cases = {transpose(1024, 1048576), transpose(1048576, 64), transpose(64, 1048576),
-             transpose(1048576, 3),    transpose(3, 1048576),  transpose(262144, 16)};
+    cases = {transpose(64, 1048576),  transpose(1048576, 64), transpose(3, 16777216),
+             transpose(16777216, 5),  transpose(17, 4194304), transpose(1048576, 50),
+             transpose(262144, 16),   transpose(16, 4194304), transpose(1024, 1048576),
+             transpose(1048576, 1024)};
   } else if (name == "elements") {
-    for (int64_t size : {1, 2, 4, 8, 16}) {
-      cases.push_back(transpose(options.host ? 2048 : 8192, options.host ? 2048 : 8192, size));
-      cases.push_back(transpose(options.host ? 2047 : 8191, options.host ? 2049 : 8193, size));
+    for (const auto& [size, n] :
+         {std::pair<int64_t, int64_t>{1, 32768}, {2, 16384}, {4, 16384}, {8, 8192}, {16, 8192}}) {
+      const int64_t side = options.host ? 2048 : n;
+      cases.push_back(transpose(side, side, size));
+      cases.push_back(transpose(side, side + 1, size));
+      cases.push_back(transpose(side + 1, side, size));
+      cases.push_back(transpose(side - 1, side + 1, size));
     }
   } else if (name == "batched") {
-    cases = {transpose(32, 32, 4, 16384), transpose(128, 128, 4, 1024), transpose(512, 512, 4, 64),
-             transpose(1000, 64, 2, 256)};
+    for (int64_t n : {16, 17, 24, 32, 33, 64, 65, 100, 128, 129, 256}) {
+      cases.push_back(transpose(n, n, 4, (int64_t{1} << (options.host ? 22 : 26)) / (n * n)));
+    }
+    cases.push_back(transpose(1000, 64, 2, 1024));
   } else if (name == "in_place") {
-    cases = {transpose(1024, 1024, 4, 1, 1), transpose(8192, 8192, 4, 1, 1),
-             transpose(4096, 8192, 4, 1, 1), transpose(2047, 1025, 2, 1, 1)};
+    for (int64_t n : {1024, 8192, 16384, 32768}) cases.push_back(transpose(n, n, 4, 1, 1));
+    for (int64_t size : {1, 2, 8, 16}) cases.push_back(transpose(8192, 8192, size, 1, 1));
+    cases.push_back(transpose(8191, 8191, 4, 1, 1));
+    cases.push_back(transpose(4096, 8192, 4, 1, 1));
+    cases.push_back(transpose(2047, 1025, 2, 1, 1));
   } else if (name == "random") {
     std::mt19937_64 random(options.seed);
     for (int i = 0; i < options.count; ++i) {

@@ -34,6 +34,12 @@ Status launch_softmax_reread(const SoftmaxRow&, const SoftmaxProblem&, const Lau
 
 Status launch_transpose_naive(const TransposeRow&, const TransposeProblem&, const LaunchContext&);
 Status launch_transpose_tiled(const TransposeRow&, const TransposeProblem&, const LaunchContext&);
+Status launch_transpose_vector(const TransposeRow&, const TransposeProblem&, const LaunchContext&);
+Status launch_transpose_shifted(const TransposeRow&, const TransposeProblem&, const LaunchContext&);
+Status launch_transpose_tma(const TransposeRow&, const TransposeProblem&, const LaunchContext&);
+Status launch_transpose_narrow(const TransposeRow&, const TransposeProblem&, const LaunchContext&);
+Status launch_transpose_vector_in_place(const TransposeRow&, const TransposeProblem&,
+                                        const LaunchContext&);
 Status launch_transpose_square_in_place(const TransposeRow&, const TransposeProblem&,
                                         const LaunchContext&);
 Status launch_transpose_through_workspace(const TransposeRow&, const TransposeProblem&,

@@ -33,7 +33,12 @@ enum Needs : unsigned {
   kNeedsSquare = 1u << 3,       // transposes: rows = cols and ldin = ldout
   kNeedsOutOfPlace = 1u << 4,   // transposes: out != in
   kNeedsRowInShared = 1u << 5,  // softmax: a matrix row, as FP32, in a block's shared memory
+  kNeedsPacks = 1u << 6,        // transposes: all rows begin at multiples of 16 bytes
+  kNeedsTensorMap = 1u << 7,    // transposes: the input is a tensor that a tensor map can describe
+  kNeedsNarrow = 1u << 8,       // transposes: narrow_grid() has one for the problem
 };
+
+struct PatchKernel;  // kernels/transpose/tiles.h
 
 // One row: one compiled kernel and what the plan knows of it. A field that says nothing of a kernel
 // is left at 0.
@@ -51,6 +56,7 @@ struct Row {
   int warps_per_row = 0;                      // softmax: warps that share a matrix row
   int most_cols = 0;                          // softmax: columns that fit; 0: any
   int reads = 0;                              // softmax: how often the input is read
+  PatchKernel (*patches)(const TransposeProblem&) = nullptr;  // transpose: in tiles of patches
 
   // Measured. Share of the limiting peak (FFMA, or the copy bandwidth) at large sizes.
   double efficiency = 0;

@@ -10,8 +10,6 @@
 namespace mygemm {
 namespace {
 
-// Memory moves whole sectors: an element written alone costs this many bytes.
-constexpr double kSector = 32.0;
 // A thread that follows a cycle alone waits for memory at every element.
 constexpr double kCycleStep = 10e-9;
 constexpr double kHostCallSeconds = 0.3e-6;
@@ -21,16 +19,60 @@ double bytes_moved(const TransposeProblem& p) {
          static_cast<double>(p.batch_count) * static_cast<double>(p.element_size);
 }
 
-double block_tiles(const TransposeProblem& p) {
+// The GPU's row that takes any problem, an element a thread.
+bool is_naive(const TransposeRow& row) { return row.needs == kNeedsNothing; }
+
+// A block takes as long for an edge tile as for a full one, and full tiles of data that need not
+// come from memory pass at this multiple of the copy bandwidth. H200: 1.3 to 1.5.
+constexpr double kTileRate = 1.4;
+
+// Bytes that the tiles of a row would move if all were full.
+struct Tiles {
+  double blocks, bytes;
+};
+
+Tiles padded_tiles(const TransposeProblem& p) {
   const int side = transpose_tile_side(p.element_size);
-  return static_cast<double>(ceil_div(p.rows, side)) * static_cast<double>(ceil_div(p.cols, side)) *
-         static_cast<double>(p.batch_count);
+  const double blocks = static_cast<double>(ceil_div(p.rows, side)) *
+                        static_cast<double>(ceil_div(p.cols, side)) *
+                        static_cast<double>(p.batch_count);
+  return {blocks, 2.0 * blocks * side * side * static_cast<double>(p.element_size)};
 }
 
-// Bytes that the tiles would move if they were all full: edge tiles take as long as others.
-double bytes_of_tiles(const TransposeProblem& p) {
-  const double side = transpose_tile_side(p.element_size);
-  return 2.0 * block_tiles(p) * side * side * static_cast<double>(p.element_size);
+Tiles tiles_of(const TransposeRow& row, const TransposeProblem& p, const DeviceTraits& device) {
+  if (row.needs & kNeedsNarrow) {
+    return {static_cast<double>(narrow_grid(p).blocks), bytes_moved(p)};
+  }
+  if (row.patches == nullptr) return padded_tiles(p);
+  const PatchGrid grid = patch_grid(row.patches(p), p, device);
+  const double blocks = static_cast<double>(grid.blocks);
+  return {blocks, 2.0 * blocks * static_cast<double>(grid.shared_bytes)};
+}
+
+// The row's share of the copy bandwidth for rows that begin where these do. H200.
+double efficiency_of(const TransposeRow& row, const TransposeProblem& p) {
+  const bool small_elements = p.element_size < 4;
+  if (row.needs & kNeedsNarrow) return row.efficiency * (small_elements ? 0.85 : 1.0);
+  const bool cuts_in = input_alignment(p) < kSectorBytes;
+  const bool cuts_out = output_alignment(p) < kSectorBytes;
+  if (row.needs & kNeedsPacks) {  // parts of sectors are read and written twice
+    return row.efficiency * (cuts_in ? 0.95 : 1.0) * (cuts_out ? 0.90 : 1.0);
+  }
+  if (row.patches != nullptr && cuts_in && cuts_out) {
+    return row.efficiency * (p.element_size == 4 ? 0.98 : 0.85);
+  }
+  return row.efficiency;
+}
+
+// Rules of tensor maps (kernels/tensor_map.h) that rows in packs do not keep by themselves.
+bool fits_tensor_map(const TransposeProblem& p, const DeviceTraits& device) {
+  constexpr double kLeastOnBlackwell = 131072;  // bytes; see there
+  if (device.cc >= 100 && bytes_moved(p) / 2.0 < kLeastOnBlackwell) return false;
+  constexpr int64_t kMostCoordinate = INT32_MAX, kMostStride = int64_t{1} << 40;
+  const int64_t words = p.element_size == 16 ? 2 : 1;
+  return p.cols <= kMostCoordinate / words && p.rows <= kMostCoordinate &&
+         p.batch_count <= kMostCoordinate && p.ldin < kMostStride / p.element_size &&
+         (p.batch_count == 1 || (p.stride_in > 0 && p.stride_in < kMostStride / p.element_size));
 }
 
 }  // namespace
@@ -43,7 +85,27 @@ const char* unsupported(const TransposeRow& row, const TransposeProblem& p,
     return "not in place";
   }
   if ((row.needs & kNeedsSquare) && !square) return "only for square matrices with ldin = ldout";
-  if (row.block_m > 0 && block_tiles(p) > 2147483647.0) return "more tiles than a grid can have";
+  if ((row.needs & kNeedsPacks) && std::min(input_alignment(p), output_alignment(p)) < kPackBytes) {
+    return "rows do not all begin at multiples of 16 bytes";
+  }
+  if ((row.needs & kNeedsNarrow) && narrow_grid(p).side == NarrowGrid::Side::kNone) {
+    return "only for narrow or small matrices without gaps between their rows";
+  }
+  if ((row.needs & kNeedsTensorMap) && !fits_tensor_map(p, device)) {
+    return "not a tensor that a tensor map can describe";
+  }
+  if (row.patches != nullptr) {
+    const size_t tile = patch_grid(row.patches(p), p, device).shared_bytes;
+    const size_t barrier = (row.needs & kNeedsTensorMap) ? sizeof(uint64_t) : 0;
+    const size_t bytes = ((row.needs & kNeedsInPlace) ? 2 * tile : tile) + barrier;
+    if (bytes > static_cast<size_t>(device.shared_per_block)) {
+      return "more shared memory than a block can have";
+    }
+  }
+  const bool has_tiles = device.cc > 0 && !(row.needs & kNeedsWorkspace) && !is_naive(row);
+  if (has_tiles && tiles_of(row, p, device).blocks > 2147483647.0) {
+    return "more tiles than a grid can have";
+  }
   if ((row.needs & kNeedsWorkspace) &&
       (options.workspace_bytes == 0 || workspace_bytes(row, p, device) > options.workspace_bytes)) {
     return "the workspace is too small";
@@ -53,17 +115,22 @@ const char* unsupported(const TransposeRow& row, const TransposeProblem& p,
 
 double cost(const TransposeRow& row, const TransposeProblem& p, const DeviceTraits& device,
             const PlanOptions&) {
+  const double moved = bytes_moved(p);
   const double rate = device.memory_bandwidth * row.efficiency;
-  if (device.cc == 0) return kHostCallSeconds + bytes_moved(p) / rate;
-  if (row.block_m == 0) {  // naive: reads in order, writes one element a row of the output
+  if (device.cc == 0) return kHostCallSeconds + moved / rate;
+  if (is_naive(row)) {  // reads in order, writes one element a row of the output
     const double size = static_cast<double>(p.element_size);
-    const double spread = std::min(kSector / size, std::max(1.0, static_cast<double>(p.rows)));
-    const double elements = bytes_moved(p) / size / 2.0;
+    const double spread = std::min(kSectorBytes / size, std::max(1.0, static_cast<double>(p.rows)));
+    const double elements = moved / size / 2.0;
     const double chain = p.in_place() && p.rows != p.cols ? elements * kCycleStep : 0.0;
-    return kLaunchSeconds + bytes_moved(p) * (1.0 + spread) / 2.0 / rate + chain;
+    return kLaunchSeconds + moved * (1.0 + spread) / 2.0 / rate + chain;
   }
-  const double launches = (row.needs & kNeedsWorkspace) ? 2.0 : 1.0;
-  return launches * (kLaunchSeconds + row.step_seconds) + bytes_of_tiles(p) / rate;
+  if (row.needs & kNeedsWorkspace) {
+    return 2.0 * (kLaunchSeconds + row.step_seconds) + moved / rate;
+  }
+  return kLaunchSeconds + row.step_seconds +
+         std::max(moved / (device.memory_bandwidth * efficiency_of(row, p)),
+                  tiles_of(row, p, device).bytes / (device.memory_bandwidth * kTileRate));
 }
 
 // A dense copy, in the order of `in`: of every matrix of the batch, or, on the host, which works on

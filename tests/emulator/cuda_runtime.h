@@ -18,6 +18,7 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(bytes) alignas(bytes)
+#define __grid_constant__
 
 namespace emulator {
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,

@@ -123,6 +123,40 @@ constexpr std::common_type_t<A, B> max(A a, B b) {
   return T(a) < T(b) ? T(b) : T(a);
 }
 
+// Cache hints do not change what is stored; misaligned vectors are reported by UBSan.
+template <class T>
+void __stcs(T* address, T value) {
+  *address = value;
+}
+
+template <class T>
+void __stcg(T* address, T value) {
+  *address = value;
+}
+
+// Four bytes of (high, low), chosen by the digits of the selector; digits of 8 and more, which
+// replicate a sign, are not used by any kernel.
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+  const uint64_t bytes = uint64_t{high} << 32 | low;
+  unsigned result = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    const unsigned digit = selector >> 4 * i & 7;
+    result |= static_cast<unsigned>(bytes >> 8 * digit & 0xff) << 8 * i;
+  }
+  return result;
+}
+
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned bits) {
+  return static_cast<unsigned>((uint64_t{high} << 32 | low) >> (bits & 31));
+}
+
+// The lowest set bit, counted from 1; 0 without one.
+inline int __ffs(int bits) { return __builtin_ffs(bits); }
+
+inline unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>(uint64_t{a} * b >> 32);
+}
+
 inline float __expf(float x) { return std::exp(x); }
 inline float __logf(float x) { return std::log(x); }
 inline float __fdividef(float x, float y) { return x / y; }

@@ -14,6 +14,7 @@
 
 #include "device_functions.h"
 #include "fiber.h"
+#include "mbarrier.h"
 
 uint3 threadIdx;
 uint3 blockIdx;
@@ -23,7 +24,6 @@ dim3 gridDim;
 namespace emulator {
 namespace {
 
-constexpr size_t kSharedAlignment = 128;
 constexpr const char* kBlockBarrier = "__syncthreads";
 
 struct Copy {
@@ -42,6 +42,7 @@ struct Thread {
   // What it waits at.
   const char* name = nullptr;
   unsigned mask = 0;
+  const void* object = nullptr;  // a barrier in shared memory; the mask is then a parity
   Site site{};
   // The exchange with its warp.
   uint64_t value = 0;
@@ -79,12 +80,17 @@ void thread_main() {
   }
 }
 
-void wait_at(const char* name, unsigned mask, Site site) {
+void wait_at(const char* name, unsigned mask, Site site, const void* object = nullptr) {
   Thread& self = threads[current];
   self.state = State::kWaiting;
   self.name = name;
   self.mask = mask;
+  self.object = object;
   self.site = site;
+}
+
+bool waits_for(const Thread& thread, const void* object) {
+  return thread.state == State::kWaiting && thread.object == object;
 }
 
 // Ascending, descending or random.
@@ -150,19 +156,21 @@ bool lanes_agree(const Thread& self) {
 std::string describe(const Thread& thread) {
   if (thread.state == State::kExited) return "has exited";
   char text[512];
-  std::snprintf(text, sizeof text, "waits at %s, mask %08x, %s:%d", thread.name, thread.mask,
-                thread.site.file, thread.site.line);
+  std::snprintf(text, sizeof text,
+                thread.object ? "waits at %s, parity %u, %s:%d" : "waits at %s, mask %08x, %s:%d",
+                thread.name, thread.mask, thread.site.file, thread.site.line);
   return text;
 }
 
 void report_deadlock() {
-  std::fprintf(stderr, "emulator: divergent barrier in block (%u, %u, %u):\n", blockIdx.x,
-               blockIdx.y, blockIdx.z);
+  std::fprintf(stderr, "emulator: block (%u, %u, %u) cannot finish:\n", blockIdx.x, blockIdx.y,
+               blockIdx.z);
   for (unsigned first = 0, next = 0; first < num_threads; first = next) {
     const std::string text = describe(threads[first]);
     while (next < num_threads && describe(threads[next]) == text) ++next;
     std::fprintf(stderr, "  threads %u to %u: each %s\n", first, next - 1, text.c_str());
   }
+  report_barriers();
 }
 
 bool run_block() {
@@ -172,9 +180,12 @@ bool run_block() {
   }
   std::fill(lanes_waiting.begin(), lanes_waiting.end(), 0u);
   if (shared) std::memset(shared.get(), 0xFF, running_grid->shared_bytes);
-  while (run_warps() || pass_block_barrier()) {
+  forget_barriers();
+  while (run_warps() || pass_block_barrier() || land_a_box()) {
   }
+  // What arrives after the block has gone overwrites the next one's shared memory.
   const bool finished =
+      !boxes_in_flight() &&
       std::all_of(threads.begin(), threads.begin() + num_threads,
                   [](const Thread& thread) { return thread.state == State::kExited; });
   if (!finished) report_deadlock();
@@ -252,9 +263,31 @@ const LaneValues& exchange(const char* name, unsigned mask, uint64_t value, Site
   return self.values;
 }
 
+void wait_for_object(const char* name, const void* object, unsigned parity, Site site) {
+  wait_at(name, parity, site, object);
+  Fiber::suspend();
+}
+
+void wake_waiters(const void* object) {
+  for (unsigned i = 0; i < num_threads; ++i) {
+    if (waits_for(threads[i], object)) threads[i].state = State::kReady;
+  }
+}
+
+bool is_waited_for(const void* object) {
+  return std::any_of(threads.begin(), threads.begin() + num_threads,
+                     [&](const Thread& thread) { return waits_for(thread, object); });
+}
+
+unsigned random_number() { return static_cast<unsigned>(chance()); }
+
 unsigned lane() { return current % kWarpSize; }
 
+unsigned thread_number() { return current; }
+
 void* shared_memory() { return shared.get(); }
+
+size_t shared_bytes() { return running_grid->shared_bytes; }
 
 namespace {
 void perform(const Copy& copy) {

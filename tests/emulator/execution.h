@@ -14,6 +14,7 @@
 namespace emulator {
 
 inline constexpr unsigned kWarpSize = 32;
+inline constexpr size_t kSharedAlignment = 1024;  // as src/ptx/shared.cuh declares
 
 // Where device code called a function that waits; found by the default argument of that function.
 struct Site {
@@ -30,8 +31,8 @@ struct Grid {
   std::function<void()> kernel;  // with its arguments bound; called once by each thread
 };
 
-// Runs a grid to its end. False where threads wait for one another for ever; what each waits at
-// has then been printed to stderr. Not thread-safe: the runtime holds its lock.
+// Runs a grid to its end. False where threads wait for ever, or leave copies in flight; which and
+// where has then been printed to stderr. Not thread-safe: the runtime holds its lock.
 bool run(const Grid& grid);
 
 // ---- called by device code ----
@@ -45,9 +46,11 @@ using LaneValues = std::array<uint64_t, kWarpSize>;
 const LaneValues& exchange(const char* name, unsigned mask, uint64_t value, Site site);
 
 unsigned lane();
+unsigned thread_number();  // within the block
 
 // The shared memory of the running block: exactly the bytes that the launch asked for.
 void* shared_memory();
+size_t shared_bytes();
 
 // Asynchronous copies. Each happens at a moment of the emulator's choice between its start and the
 // wait for its group: at once or as late as can be, by chance, so that both a missing wait and a
@@ -55,5 +58,15 @@ void* shared_memory();
 void start_copy(void* to, const void* from, size_t bytes);
 void commit_copies();
 void wait_for_copies(int pending_groups);
+
+// ---- called by mbarrier.cpp ----
+
+// Waits for wake_waiters(object).
+void wait_for_object(const char* name, const void* object, unsigned parity, Site site);
+void wake_waiters(const void* object);
+bool is_waited_for(const void* object);
+
+// By MYGEMM_EMULATED_SEED.
+unsigned random_number();
 
 }  // namespace emulator

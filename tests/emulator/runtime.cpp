@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 
+#include "cuda.h"
 #include "device.h"
 #include "execution.h"
 #include "memory.h"
@@ -237,6 +238,24 @@ const char* cudaGetErrorString(cudaError_t error) {
     case cudaErrorNotSupported: return "operation not supported";
   }
   return "unrecognized error code";
+}
+
+// ---- the driver ----
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
+                                             unsigned long long flags,
+                                             cudaDriverEntryPointQueryResult* result) {
+  if (flags != cudaEnableDefault) return done(cudaErrorInvalidValue);
+  *function = nullptr;
+  if (std::strcmp(symbol, "cuTensorMapEncodeTiled") != 0) {
+    *result = cudaDriverEntryPointSymbolNotFound;
+  } else if (version < 12000) {
+    *result = cudaDriverEntryPointVersionNotSufficent;
+  } else {
+    *result = cudaDriverEntryPointSuccess;
+    *function = reinterpret_cast<void*>(cuTensorMapEncodeTiled);
+  }
+  return done(cudaSuccess);
 }
 
 // ---- memory ----

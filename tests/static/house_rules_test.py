@@ -43,7 +43,9 @@ class HouseRules(unittest.TestCase):
     def test_cuda_headers(self):
         for path in "src/plan/plan.h", "src/validate.cpp", "src/host/simd.h":
             self.breaks("a CUDA header", path, "#include <cuda_runtime.h>\n")
+        self.breaks("a CUDA header", "src/kernels/swizzle.h", "#include <cuda.h>\n")
         self.keeps("src/kernels/launch.h", "#include <cuda_runtime.h>\n")
+        self.keeps("src/kernels/tensor_map.h", "#include <cuda.h>\n")
 
     def test_words_with_a_place_of_their_own(self):
         for what, path, body in [

@@ -1,11 +1,10 @@
 // Transpose, step 2 of the ladder: a block reads a square tile by rows into padded shared memory
-// and writes it by columns, so that both sides of the copy are contiguous. Also in place: pairs of
-// mirrored tiles of a square matrix, and any matrix by way of the workspace.
-#include <cmath>
-
+// and writes it by columns, so that both sides of the copy are contiguous. Square matrices in
+// place too: pairs of mirrored tiles.
 #include "kernels/launch.h"
 #include "kernels/rows.h"
 #include "kernels/transpose/tiles.h"
+#include "kernels/transpose/triangle.cuh"
 #include "kernels/transpose/with_element.h"
 #include "ptx/shared.cuh"
 
@@ -76,30 +75,19 @@ __global__ void __launch_bounds__(kTransposeThreads)
   write_transposed<kBytes>(shared, {out + c * p.ldout + r, p.ldout, p.cols - c, p.rows - r});
 }
 
-// The pair (row, column), column <= row, of the `index`-th tile of a lower triangle.
-__device__ void triangle(int64_t index, int64_t* row, int64_t* column) {
-  int64_t r = static_cast<int64_t>((sqrt(8.0 * static_cast<double>(index) + 1.0) - 1.0) / 2.0);
-  while (r * (r + 1) / 2 > index) --r;  // the square root may be off by a rounding
-  while ((r + 1) * (r + 2) / 2 <= index) ++r;
-  *row = r;
-  *column = index - r * (r + 1) / 2;
-}
-
 // A block swaps a tile below the diagonal with its mirror image; on the diagonal they are one.
 template <int kBytes>
 __global__ void __launch_bounds__(kTransposeThreads)
-    square_in_place(const TransposeProblem p, const int64_t pairs) {
+    square_in_place(const TransposeProblem p, const int64_t tiles) {
   using T = Element<kBytes>;
   struct Storage {
     TransposeStorage<kBytes> lower, upper;
   };
   constexpr int kSide = TransposeTile<kBytes>::kSide;
   auto& shared = shared_storage<Storage>();
-  const int64_t batch = blockIdx.x / pairs;
-  int64_t r, c;
-  triangle(blockIdx.x % pairs, &r, &c);
-  r *= kSide;
-  c *= kSide;
+  const int64_t pairs = tile_pairs(tiles), batch = blockIdx.x / pairs;
+  const TilePair pair = tile_pair(blockIdx.x % pairs, tiles);
+  const int64_t r = pair.row * kSide, c = pair.col * kSide;
   T* matrix = static_cast<T*>(p.out) + batch * p.stride_out;
   const TilePlace<T> lower{matrix + r * p.ldout + c, p.ldout, p.rows - r, p.cols - c};
   const TilePlace<T> upper{matrix + c * p.ldout + r, p.ldout, p.rows - c, p.cols - r};
@@ -108,19 +96,6 @@ __global__ void __launch_bounds__(kTransposeThreads)
   __syncthreads();
   write_transposed<kBytes>(shared.lower, upper);
   write_transposed<kBytes>(shared.upper, lower);
-}
-
-// The matrices of the batch, dense, one after another.
-template <int kBytes>
-__global__ void __launch_bounds__(kTransposeThreads)
-    copy_dense(const TransposeProblem p, Element<kBytes>* dense) {
-  using T = Element<kBytes>;
-  const int64_t per_matrix = p.rows * p.cols, elements = per_matrix * p.batch_count;
-  for (int64_t e = int64_t{blockIdx.x} * kTransposeThreads + threadIdx.x; e < elements;
-       e += int64_t{gridDim.x} * kTransposeThreads) {
-    const int64_t batch = e / per_matrix, r = e % per_matrix / p.cols, c = e % p.cols;
-    dense[e] = static_cast<const T*>(p.in)[batch * p.stride_in + r * p.ldin + c];
-  }
 }
 
 template <int kBytes>
@@ -142,25 +117,8 @@ Status cuda::launch_transpose_square_in_place(const TransposeRow&, const Transpo
                                               const LaunchContext& context) {
   return with_element(p.element_size, [&](auto bytes) {
     const int64_t tiles = ceil_div(p.rows, TransposeTile<bytes>::kSide);
-    const int64_t pairs = tiles * (tiles + 1) / 2;
-    return launch(context, square_in_place<bytes>, grid_size(pairs * p.batch_count),
-                  kTransposeThreads, 2 * sizeof(TransposeStorage<bytes>), p, pairs);
-  });
-}
-
-Status cuda::launch_transpose_through_workspace(const TransposeRow&, const TransposeProblem& p,
-                                                const LaunchContext& context) {
-  return with_element(p.element_size, [&](auto bytes) {
-    auto* dense = static_cast<Element<bytes>*>(context.workspace);
-    const int64_t elements = p.rows * p.cols * p.batch_count;
-    RETURN_IF_ERROR(launch(context, copy_dense<bytes>,
-                           grid_size(ceil_div(elements, kTransposeThreads)), kTransposeThreads, 0,
-                           p, dense));
-    TransposeProblem from_workspace = p;
-    from_workspace.in = dense;
-    from_workspace.ldin = p.cols;
-    from_workspace.stride_in = p.rows * p.cols;
-    return launch_tiled<bytes>(from_workspace, context);
+    return launch(context, square_in_place<bytes>, grid_size(tile_pairs(tiles) * p.batch_count),
+                  kTransposeThreads, 2 * sizeof(TransposeStorage<bytes>), p, tiles);
   });
 }
 

@@ -1,7 +1,10 @@
-// The tiles of the transpose kernels: what the table of rows and the kernels share.
+// The tiles of the transpose kernels: what the plan, the table of rows and the kernels share.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include "problem.h"
 
 namespace mygemm {
 
@@ -53,5 +56,98 @@ template <int kBytes>
 struct TransposeStorage {
   Element<kBytes> tile[TransposeTile<kBytes>::kSide][TransposeTile<kBytes>::kSide + 1];
 };
+
+// ---- tiles of packs ----------------------------------------------------------------------------
+
+// Elements of a pack: 16 bytes, the largest access of a thread.
+template <int kBytes>
+inline constexpr int kPackElements = 16 / kBytes;
+
+// A tile is made of patches, squares as wide and as high as a pack has elements. Powers of two, so
+// that a thread finds its patch with shifts; chosen for each call, so that narrow and small
+// matrices have tiles that fit. Measured on an H200: not slower than a shape fixed when compiling.
+struct PatchTile {
+  int log2_cols;      // patches along a row of the input
+  int log2_rows;      // patches along a row of the output
+  int log2_matrices;  // matrices of the batch
+
+  constexpr int log2_patches() const { return log2_cols + log2_rows + log2_matrices; }
+};
+
+// In which order the tiles of a matrix get their blocks; blocks start in the order of their index.
+enum class TileOrder {
+  kAlongOutput,  // down a column of the input: the writes of neighbouring blocks are neighbours
+  kAlongInput,
+  kTwoStreams,  // kAlongOutput in two places half a matrix apart, taking turns
+};
+
+// A launch of one of the kernels that work on tiles of patches.
+struct PatchGrid {
+  PatchTile tile;
+  TileOrder order;
+  unsigned tiles_r, tiles_c;  // of a matrix
+  int step_r, step_c;  // elements from a tile to the next one; less than a tile: they overlap
+  int64_t blocks;      // may be more than a grid can have
+  int threads;
+  size_t shared_bytes;
+};
+
+// What a kernel on tiles of patches wants of its grid.
+struct PatchKernel {
+  enum class Fit { kAny, kSquare, kFixed };  // what the tile may become for smaller matrices
+
+  PatchTile tile;  // where the matrix is large
+  Fit fit = Fit::kAny;
+  int log2_patches_a_thread = 0;
+  int most_log2_cols = 10;
+  int lost_cols = 0,
+      lost_rows = 0;  // packs of a tile's rows and columns that the next tile has too
+};
+
+// The grid for a problem: smaller tiles for small matrices, and for calls that would not fill the
+// GPU; longer ones for narrow matrices; several matrices of a batch in one tile.
+PatchGrid patch_grid(const PatchKernel&, const TransposeProblem&, const DeviceTraits&);
+
+// The largest power of two, up to 128, that divides the address of every row of the input, or of
+// the output, of every matrix.
+int64_t input_alignment(const TransposeProblem&);
+int64_t output_alignment(const TransposeProblem&);
+
+constexpr int kPackBytes = 16;
+constexpr int kSectorBytes = 32;  // memory is read and written in sectors
+
+// What the `shifted` kernel shifts: rows that do not begin with a sector, and at least one side.
+inline bool shifts_input(const TransposeProblem& p) { return input_alignment(p) < kSectorBytes; }
+inline bool shifts_output(const TransposeProblem& p) {
+  return output_alignment(p) < kSectorBytes || !shifts_input(p);
+}
+
+// Whether the data are few enough for the caches, and so many that they should be spared what is
+// used once.
+bool is_streamed(const TransposeProblem&, const DeviceTraits&);
+
+// The kernels of the table that work on tiles of patches.
+PatchKernel vector_kernel(const TransposeProblem&);
+PatchKernel shifted_kernel(const TransposeProblem&);
+PatchKernel tma_kernel(const TransposeProblem&);
+PatchKernel in_place_kernel(const TransposeProblem&);
+
+// ---- narrow matrices ---------------------------------------------------------------------------
+
+// Matrices of few columns whose rows follow each other without gaps (those of the input, or, where
+// it has few rows, those of the output): a run of such rows is a run of memory, whatever their
+// width. Small matrices without gaps are runs as a whole.
+struct NarrowGrid {
+  enum class Side { kNone, kInputRuns, kOutputRuns, kSmall };
+
+  Side side = Side::kNone;  // kNone: the problem is not of this kind
+  int length = 0;           // rows of a run, a power of two; of a small matrix all of them
+  int matrices = 0;         // small ones in a block
+  int64_t blocks = 0;       // may be more than a grid can have
+  size_t shared_bytes = 0;
+};
+
+constexpr int kNarrowThreads = 256;
+NarrowGrid narrow_grid(const TransposeProblem&);
 
 }  // namespace mygemm

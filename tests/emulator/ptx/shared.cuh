@@ -8,6 +8,7 @@ namespace mygemm {
 
 template <class T>
 T& shared_storage() {
+  static_assert(alignof(T) <= emulator::kSharedAlignment);
   return *static_cast<T*>(emulator::shared_memory());
 }
 

@@ -1,0 +1,109 @@
+// Transposes in place. Square matrices: a block swaps a tile below the diagonal with its mirror
+// image, both in packs as in vector.cu. Any matrix: by way of the workspace.
+#include "kernels/launch.h"
+#include "kernels/rows.h"
+#include "kernels/transpose/patches.cuh"
+#include "kernels/transpose/triangle.cuh"
+#include "kernels/transpose/with_element.h"
+
+namespace mygemm {
+namespace {
+
+// Of the two tiles together. H200: a patch of each a thread draw 0.94 of a copy, one patch 0.92.
+template <int kBytes>
+inline constexpr int kPatches = kBytes == 16  ? 4
+                                : kBytes == 1 ? 1
+                                              : 2;
+
+// A staged tile is written to where the other was. Both are numbered through: patch k of the second
+// tile is patch k + patches of a tile.
+template <int kBytes>
+__global__ void __launch_bounds__(kBytes == 1 || kBytes == 16 ? 512 : 256)
+    swap_tiles(const TransposeProblem p, const PatchGrid grid) {
+  constexpr int kPacks = kPackElements<kBytes>;
+  const int64_t pairs = tile_pairs(grid.tiles_r), matrix = blockIdx.x / pairs;
+  const TilePair pair = tile_pair(blockIdx.x % pairs, grid.tiles_r);
+  const TileOrigin lower = {pair.row * grid.step_r, pair.col * grid.step_c, matrix};
+  const TileOrigin upper = {pair.col * grid.step_r, pair.row * grid.step_c, matrix};
+  Pack* const staged = &shared_storage<Pack>();
+  const unsigned tile_patches = 1u << grid.tile.log2_patches();
+  const unsigned tile_packs = tile_patches * kPacks;
+  Pack patches[kPatches<kBytes>][kPacks];
+#pragma unroll
+  for (int i = 0; i < kPatches<kBytes>; ++i) {
+    const unsigned index = threadIdx.x + static_cast<unsigned>(i) * blockDim.x;
+    const TileOrigin& origin = index < tile_patches ? lower : upper;
+    const Patch at = patch_at(grid.tile, index % tile_patches);
+    read_patch<kBytes, Caching::kDefault>(patches[i], p, input_matrix(p, matrix),
+                                          origin.r + at.row * kPacks, origin.c + at.col * kPacks);
+  }
+#pragma unroll
+  for (int i = 0; i < kPatches<kBytes>; ++i) {
+    const unsigned index = threadIdx.x + static_cast<unsigned>(i) * blockDim.x;
+    stage_patch<kBytes>(staged + index / tile_patches * tile_packs, grid.tile,
+                        patch_at(grid.tile, index % tile_patches), patches[i]);
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < kPatches<kBytes> * kPacks; ++i) {
+    const unsigned index = threadIdx.x + static_cast<unsigned>(i) * blockDim.x;
+    write_pack<kBytes, Caching::kInL2>(staged + index / tile_packs * tile_packs, p, grid,
+                                       index < tile_packs ? lower : upper, index % tile_packs);
+  }
+  write_row_ends<kBytes>(staged, p, grid, lower);
+  write_row_ends<kBytes>(staged + tile_packs, p, grid, upper);
+}
+
+// The matrices of the batch, dense, one after another.
+template <int kBytes>
+__global__ void __launch_bounds__(kTransposeThreads)
+    copy_dense(const TransposeProblem p, Element<kBytes>* dense) {
+  using T = Element<kBytes>;
+  const int64_t per_matrix = p.rows * p.cols, elements = per_matrix * p.batch_count;
+  for (int64_t e = int64_t{blockIdx.x} * kTransposeThreads + threadIdx.x; e < elements;
+       e += int64_t{gridDim.x} * kTransposeThreads) {
+    const int64_t batch = e / per_matrix, r = e % per_matrix / p.cols, c = e % p.cols;
+    dense[e] = static_cast<const T*>(p.in)[batch * p.stride_in + r * p.ldin + c];
+  }
+}
+
+bool is_dense(const TransposeProblem& p) {
+  return p.ldin == p.cols && (p.batch_count == 1 || p.stride_in == p.rows * p.cols);
+}
+
+}  // namespace
+
+Status cuda::launch_transpose_vector_in_place(const TransposeRow&, const TransposeProblem& p,
+                                              const LaunchContext& context) {
+  const PatchGrid grid = patch_grid(in_place_kernel(p), p, *context.device);
+  return with_element(p.element_size, [&](auto bytes) {
+    return launch(context, swap_tiles<bytes>, grid_size(tile_pairs(grid.tiles_r) * p.batch_count),
+                  2 * (1 << grid.tile.log2_patches()) / kPatches<bytes>, 2 * grid.shared_bytes, p,
+                  grid);
+  });
+}
+
+Status cuda::launch_transpose_through_workspace(const TransposeRow&, const TransposeProblem& p,
+                                                const LaunchContext& context) {
+  const int64_t elements = p.rows * p.cols * p.batch_count;
+  if (is_dense(p)) {
+    CUDA_TRY(cudaMemcpyAsync(context.workspace, p.in,
+                             static_cast<size_t>(elements * p.element_size),
+                             cudaMemcpyDeviceToDevice, context.stream));
+  } else {
+    RETURN_IF_ERROR(with_element(p.element_size, [&](auto bytes) {
+      return launch(context, copy_dense<bytes>, grid_size(ceil_div(elements, kTransposeThreads)),
+                    kTransposeThreads, 0, p, static_cast<Element<bytes>*>(context.workspace));
+    }));
+  }
+  TransposeProblem from_workspace = p;
+  from_workspace.in = context.workspace;
+  from_workspace.ldin = p.cols;
+  from_workspace.stride_in = p.rows * p.cols;
+  return input_alignment(from_workspace) >= kPackBytes &&
+                 output_alignment(from_workspace) >= kPackBytes
+             ? launch_transpose_vector({}, from_workspace, context)
+             : launch_transpose_shifted({}, from_workspace, context);
+}
+
+}  // namespace mygemm

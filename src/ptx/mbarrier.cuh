@@ -1,0 +1,66 @@
+// Barriers in shared memory that count arrivals and bytes (mbarrier). Lowest SM: 90; below it every
+// function stops the kernel, and the plan launches none that calls one. Device only.
+//
+// A barrier has phases, 0 at first. A phase is over once all its arrivals and all the bytes they
+// announced are there; the next one begins by itself. One thread initialises a barrier, then comes
+// mbarrier_init_fence(), then __syncthreads().
+#pragma once
+
+#include <cstdint>
+
+namespace mygemm::ptx {
+
+// mbarrier.init: a phase takes `arrivals`. Once for each barrier of a block.
+__device__ __forceinline__ void mbarrier_init(uint64_t* barrier, unsigned arrivals) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address), "r"(arrivals) : "memory");
+#endif
+}
+
+// fence.mbarrier_init: the barriers that this thread initialised exist for asynchronous copies too,
+// which do not see a thread's writes otherwise.
+__device__ __forceinline__ void mbarrier_init_fence() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+
+// mbarrier.arrive.expect_tx: one arrival, and `bytes` more to come before the phase is over.
+__device__ __forceinline__ void mbarrier_arrive_expect_tx(uint64_t* barrier, unsigned bytes) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes)
+               : "memory");
+#endif
+}
+
+// mbarrier.try_wait.parity, until the phase of this parity (its number modulo 2) is over. Only the
+// current and the last phase can be told apart: the last one's parity returns at once.
+__device__ __forceinline__ void mbarrier_wait(uint64_t* barrier, unsigned parity) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+  unsigned over = 0;
+  while (over == 0) {  // the instruction gives up after a time of the hardware's choice
+    asm volatile(
+        "{\n"
+        ".reg .pred over;\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 over, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, over;\n"
+        "}"
+        : "=r"(over)
+        : "r"(address), "r"(parity)
+        : "memory");
+  }
+#endif
+}
+
+}  // namespace mygemm::ptx

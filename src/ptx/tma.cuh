@@ -1,0 +1,42 @@
+// Boxes of a tensor copied by the tensor memory accelerator (cp.async.bulk.tensor). Lowest SM: 90;
+// below it every function stops the kernel, and the plan launches none that calls one. Device only.
+//
+// The map is a kernel's parameter, `const __grid_constant__ CUtensorMap`: the accelerator reads it
+// where the launch put it, and a copy on a thread's stack is not there. kernels/tensor_map.h makes
+// maps.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+namespace mygemm::ptx {
+
+// prefetch.tensormap: the first copy then finds the map in the cache.
+__device__ __forceinline__ void tma_prefetch_map(const CUtensorMap* map) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+#endif
+}
+
+// cp.async.bulk.tensor.3d: one thread starts the copy of the map's box whose first element is
+// (x, y, z), x along the innermost dimension; elements outside the tensor become zeros. The whole
+// box's bytes, those zeros too, count on the barrier when they are in shared memory.
+__device__ __forceinline__ void tma_load_3d(void* shared, const CUtensorMap* map, uint64_t* barrier,
+                                            int x, int y, int z) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const auto done = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cta.global.tile.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
+      "l"(map), "r"(x), "r"(y), "r"(z), "r"(done)
+      : "memory");
+#endif
+}
+
+}  // namespace mygemm::ptx
