@@ -40,6 +40,9 @@ enum Needs : unsigned {
 
 struct PatchKernel;  // kernels/transpose/tiles.h
 
+// Transposes: the rows (of which side) that do not begin with a sector of memory.
+enum RowCut { kCutNone = 0, kCutInput = 1, kCutOutput = 2, kCutBoth = 3, kRowCuts = 4 };
+
 // One row: one compiled kernel and what the plan knows of it. A field that says nothing of a kernel
 // is left at 0.
 template <class Problem>
@@ -58,6 +61,8 @@ struct Row {
   int reads = 0;                              // softmax: how often the input is read
   PatchKernel (*patches)(const TransposeProblem&) = nullptr;  // transpose: in tiles of patches
 
+  // transpose: the share of the copy bandwidth by [log2(element_size)] and [RowCut].
+  const double (*shares)[kRowCuts] = nullptr;
   // Measured. Share of the limiting peak (FFMA, or the copy bandwidth) at large sizes.
   double efficiency = 0;
   // softmax: the FLOPs that FFMAs do while the kernel does its arithmetic on one element.

@@ -2,7 +2,7 @@
 // and writes each element once; rows differ by the share of the copy bandwidth that they draw,
 // measured, and by how full their edge tiles are.
 #include <algorithm>
-#include <cmath>
+#include <bit>
 
 #include "kernels/transpose/tiles.h"
 #include "plan/plan.h"
@@ -49,19 +49,21 @@ Tiles tiles_of(const TransposeRow& row, const TransposeProblem& p, const DeviceT
   return {blocks, 2.0 * blocks * static_cast<double>(grid.shared_bytes)};
 }
 
-// The row's share of the copy bandwidth for rows that begin where these do. H200.
-double efficiency_of(const TransposeRow& row, const TransposeProblem& p) {
-  const bool small_elements = p.element_size < 4;
-  if (row.needs & kNeedsNarrow) return row.efficiency * (small_elements ? 0.85 : 1.0);
-  const bool cuts_in = input_alignment(p) < kSectorBytes;
-  const bool cuts_out = output_alignment(p) < kSectorBytes;
-  if (row.needs & kNeedsPacks) {  // parts of sectors are read and written twice
-    return row.efficiency * (cuts_in ? 0.95 : 1.0) * (cuts_out ? 0.90 : 1.0);
-  }
-  if (row.patches != nullptr && cuts_in && cuts_out) {
-    return row.efficiency * (p.element_size == 4 ? 0.98 : 0.85);
-  }
-  return row.efficiency;
+// The row's share of the copy bandwidth.
+double share_of(const TransposeRow& row, const TransposeProblem& p) {
+  if (row.shares == nullptr) return row.efficiency;
+  const int cut = (input_alignment(p) < kSectorBytes ? kCutInput : kCutNone) +
+                  (output_alignment(p) < kSectorBytes ? kCutOutput : kCutNone);
+  return row.shares[std::bit_width(static_cast<uint64_t>(p.element_size)) - 1][cut];
+}
+
+// Seconds that a block of the row takes at least, besides memory's share of them.
+double block_seconds(const TransposeRow& row, const TransposeProblem& p) {
+  // A block of the narrow kernel goes through its run alone: H200, 9 us for 64 KiB.
+  constexpr double kRunBytesPerSecond = 8e9;
+  const double run =
+      (row.needs & kNeedsNarrow) ? static_cast<double>(narrow_grid(p).shared_bytes) : 0;
+  return row.step_seconds + run / kRunBytesPerSecond;
 }
 
 // Rules of tensor maps (kernels/tensor_map.h) that rows in packs do not keep by themselves.
@@ -123,13 +125,13 @@ double cost(const TransposeRow& row, const TransposeProblem& p, const DeviceTrai
     const double spread = std::min(kSectorBytes / size, std::max(1.0, static_cast<double>(p.rows)));
     const double elements = moved / size / 2.0;
     const double chain = p.in_place() && p.rows != p.cols ? elements * kCycleStep : 0.0;
-    return kLaunchSeconds + moved * (1.0 + spread) / 2.0 / rate + chain;
+    return kLaunchSeconds + row.step_seconds + moved * (1.0 + spread) / 2.0 / rate + chain;
   }
   if (row.needs & kNeedsWorkspace) {
     return 2.0 * (kLaunchSeconds + row.step_seconds) + moved / rate;
   }
-  return kLaunchSeconds + row.step_seconds +
-         std::max(moved / (device.memory_bandwidth * efficiency_of(row, p)),
+  return kLaunchSeconds + block_seconds(row, p) +
+         std::max(moved / (device.memory_bandwidth * share_of(row, p)),
                   tiles_of(row, p, device).bytes / (device.memory_bandwidth * kTileRate));
 }
 

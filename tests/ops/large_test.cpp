@@ -252,6 +252,10 @@ class TransposeLarge : public RowTest {
   }
 };
 
+// More than caches are asked to keep: other instructions than for small matrices.
+TEST_P(TransposeLarge, MoreThanTheCacheOfEverySize) {
+  for (const int64_t size : {1, 2, 4, 8, 16}) run(size, (int64_t{1} << 22) / size, 64, false);
+}
 TEST_P(TransposeLarge, MoreThan2To31Elements) { run(1, 50021, 43003, false); }
 TEST_P(TransposeLarge, MoreThan2To31ElementsOfTwoBytes) { run(2, 1100003, 2001, false); }
 TEST_P(TransposeLarge, MoreThan2To31ElementsInPlace) { run(1, 46400, 46400, true); }

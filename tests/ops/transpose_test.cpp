@@ -19,9 +19,9 @@ struct Shape {
 };
 
 // Around tiles of 16, 32 and 64; one, narrow, prime.
-constexpr Shape kShapes[] = {{1, 1},    {1, 37},  {37, 1},  {7, 9},   {31, 33},
-                             {32, 32},  {33, 31}, {64, 64}, {65, 63}, {127, 66},
-                             {97, 101}, {2, 300}, {300, 3}, {16, 128}};
+constexpr Shape kShapes[] = {{1, 1},    {1, 37},  {37, 1},  {7, 9},    {31, 33},
+                             {32, 32},  {33, 31}, {64, 64}, {65, 63},  {127, 66},
+                             {97, 101}, {2, 300}, {300, 3}, {16, 128}, {200, 330}};
 
 class TransposeRow : public RowTest {
  protected:
@@ -50,12 +50,26 @@ size_t misaligned(int64_t element_size) {
   return static_cast<size_t>(std::min<int64_t>(element_size, 8));
 }
 
+// Elements that make rows of `length` a multiple of 32 bytes long, and a gap.
+int64_t to_sectors(int64_t length, int64_t element_size) {
+  const int64_t sector = 32 / element_size;
+  return (length + sector) / sector * sector - length;
+}
+
 std::vector<TransposeCase> layouts_of(const TransposeCase& transpose) {
-  std::vector<TransposeCase> cases(4, transpose);
+  std::vector<TransposeCase> cases(7, transpose);
   cases[1].in_padding = 3;
   cases[1].out_padding = 5;
   cases[2].offset = misaligned(transpose.element_size);
-  cases[3].in_padding = cases[3].out_padding = 16;
+  const int64_t in = to_sectors(transpose.cols, transpose.element_size);
+  const int64_t out = to_sectors(transpose.rows, transpose.element_size);
+  // Rows begin with sectors: of both, of the input, of the output; in the middle of sectors.
+  cases[3].in_padding = cases[4].in_padding = in;
+  cases[3].out_padding = cases[5].out_padding = out;
+  cases[4].out_padding = out + 1;
+  cases[5].in_padding = in + 1;
+  cases[6].in_padding = in + 16 / transpose.element_size;
+  cases[6].out_padding = out + 16 / transpose.element_size;
   return cases;
 }
 
@@ -93,6 +107,45 @@ TEST_P(TransposeRow, Batches) {
         }
       }
     }
+  }
+  run(cases);
+}
+
+// Matrices too narrow or too small for a tile of their own.
+TEST_P(TransposeRow, NarrowAndSmall) {
+  std::vector<TransposeCase> cases;
+  for (const int64_t element_size : kElementSizes) {
+    // Longer than what is transposed as a whole.
+    const int64_t length = 70000 / element_size;
+    for (const Shape& shape : {Shape{3, length}, Shape{length, 5}, Shape{4, length}}) {
+      cases.push_back(shaped(element_size, shape));
+      cases.back().offset = misaligned(element_size);
+      cases.push_back(shaped(element_size, shape));
+    }
+    for (const Shape& shape : {Shape{5, 7}, Shape{8, 8}, Shape{16, 16}, Shape{12, 20}}) {
+      TransposeCase transpose = shaped(element_size, shape);
+      transpose.batch = 37;
+      transpose.gap = 0;
+      cases.push_back(transpose);
+      transpose.in_place = true;
+      cases.push_back(transpose);
+    }
+  }
+  run(cases);
+}
+
+// Shapes and pitches that give tiles to blocks in another order.
+TEST_P(TransposeRow, TileOrders) {
+  std::vector<TransposeCase> cases;
+  for (const int64_t element_size : {1, 4, 16}) {
+    const int64_t pitch = 131072 / element_size;
+    for (const int64_t cols : {40, 300}) {
+      TransposeCase transpose = shaped(element_size, {30, cols});
+      transpose.in_padding = pitch - cols;
+      cases.push_back(transpose);
+    }
+    const int64_t cols = 160 / element_size;
+    cases.push_back(shaped(element_size, {64 * cols, cols}));
   }
   run(cases);
 }

@@ -170,7 +170,7 @@ TYPED_TEST(PlanOf, HasRowsThatFitTheGpusTheyClaim) {
   for (const auto& row : rows_for(TypeParam{})) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name << " is there twice";
     EXPECT_EQ(row.max_cc == 0, std::string(row.name).starts_with("host_"));
-    EXPECT_TRUE(row.efficiency > 0 && row.efficiency <= 1) << row.name;
+    EXPECT_TRUE((row.efficiency > 0 && row.efficiency <= 1) || row.shares != nullptr) << row.name;
     if (row.max_cc == 0) {
       EXPECT_NE(row.launch, nullptr) << row.name;
       continue;
@@ -280,7 +280,10 @@ TEST(Plan, EveryTransposeRowIsChosenForSomeProblem) {
       add_choices(transpose_in_place(4, rows, cols), &chosen);
     }
   }
-  check_reachable<TransposeProblem>(chosen, {});
+  add_choices(transpose(4, 3, 10000000), &chosen);
+  add_choices(transpose(8, 4001, 4003), &chosen);
+  add_choices(transpose_in_place(8, 64, 64), &chosen);
+  check_reachable<TransposeProblem>(chosen, {"naive", "tma", "square_in_place"});
 }
 
 // ---- why a forced row cannot run ---------------------------------------------------------------
@@ -338,6 +341,19 @@ TEST(Plan, SaysWhyAForcedTransposeRowCannotRun) {
   EXPECT_EQ(refusal(transpose_in_place(4, 100, 101), h200, "through_workspace", 40400), "");
   EXPECT_EQ(refusal(transpose(1, INT64_MAX, 1), h200, "tiled", 0),
             "more tiles than a grid can have");
+  EXPECT_EQ(refusal(transpose(4, 100, 101), h200, "vector", 0),
+            "rows do not all begin at multiples of 16 bytes");
+  EXPECT_EQ(refusal(transpose(4, 100, 100), h200, "vector", 0), "");
+  EXPECT_EQ(refusal(transpose(4, 1000, 1000), h200, "narrow", 0),
+            "only for narrow or small matrices without gaps between their rows");
+  EXPECT_EQ(refusal(transpose(1, 16, int64_t{1} << 40), h200, "tma", 0),
+            "not a tensor that a tensor map can describe");
+  EXPECT_EQ(refusal(transpose(4, 100, 100), *find_device("B200"), "tma", 0),
+            "not a tensor that a tensor map can describe");
+  EXPECT_EQ(refusal(transpose(4, 100, 100), *find_device("A100"), "tma", 0),
+            "needs a newer architecture");
+  EXPECT_EQ(refusal(transpose_in_place(1, 8192, 8192), *find_device("T4"), "vector_in_place", 0),
+            "more shared memory than a block can have");
 }
 
 TEST(Plan, AsksForNewEnoughGpus) {

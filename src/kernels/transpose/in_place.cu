@@ -3,7 +3,7 @@
 #include "kernels/launch.h"
 #include "kernels/rows.h"
 #include "kernels/transpose/patches.cuh"
-#include "kernels/transpose/triangle.cuh"
+#include "kernels/transpose/triangle.h"
 #include "kernels/transpose/with_element.h"
 
 namespace mygemm {

@@ -4,7 +4,7 @@
 #include "kernels/launch.h"
 #include "kernels/rows.h"
 #include "kernels/transpose/tiles.h"
-#include "kernels/transpose/triangle.cuh"
+#include "kernels/transpose/triangle.h"
 #include "kernels/transpose/with_element.h"
 #include "ptx/shared.cuh"
 

@@ -30,7 +30,7 @@ TileOrder tile_order(const TransposeProblem& p) {
   // keeps others busy. H200, of a copy: 0.975 for 8192 x 8192 of 16 bytes where kAlongOutput has
   // 0.931, 0.974 and 0.953 for 16384 x 16384 of 8; but 0.959 and 0.970 for 23168 x 23168 fp32.
   constexpr int64_t kSlowPitch = 131072;
-  if (p.ldin * p.element_size % kSlowPitch == 0) return TileOrder::kTwoStreams;
+  if (p.ldin % (kSlowPitch / p.element_size) == 0) return TileOrder::kTwoStreams;
   // H200, of a copy, 1048576 x 1024 fp32: 0.944, and 0.930 along the output.
   if (p.rows / 64 >= p.cols) return TileOrder::kAlongInput;
   return TileOrder::kAlongOutput;
@@ -42,7 +42,10 @@ struct TileCounts {
   int64_t blocks() const {  // INT64_MAX where that is too small
     const double product =
         static_cast<double>(r) * static_cast<double>(c) * static_cast<double>(matrices);
-    return product < 9e18 ? r * c * matrices : INT64_MAX;
+    // Unsigned: r * c may be anything where there are no matrices.
+    const uint64_t exact =
+        static_cast<uint64_t>(r) * static_cast<uint64_t>(c) * static_cast<uint64_t>(matrices);
+    return product < 9e18 ? static_cast<int64_t>(exact) : INT64_MAX;
   }
 };
 
@@ -62,8 +65,11 @@ TileCounts count_tiles(const PatchKernel& kernel, const PatchTile& tile,
 // or to more matrices, as far as those are there.
 PatchTile narrowed(const PatchKernel& kernel, const TransposeProblem& p) {
   PatchTile tile = kernel.tile;
-  const int cols = ceil_log2(ceil_div(p.cols, pack_elements(p)) + kernel.lost_cols);
-  const int rows = ceil_log2(ceil_div(p.rows, pack_elements(p)) + kernel.lost_rows);
+  const auto packs = [&](int64_t size) {  // at least one, and few enough to add to
+    return std::clamp<int64_t>(ceil_div(size, pack_elements(p)), 1, int64_t{1} << 40);
+  };
+  const int cols = ceil_log2(packs(p.cols) + kernel.lost_cols);
+  const int rows = ceil_log2(packs(p.rows) + kernel.lost_rows);
   const int patches = tile.log2_patches();
   if (kernel.fit == PatchKernel::Fit::kSquare) {
     tile.log2_cols = tile.log2_rows = std::min(tile.log2_cols, std::max(cols, rows));
@@ -85,7 +91,7 @@ PatchTile halved(const PatchKernel& kernel, PatchTile tile) {
   } else if (kernel.fit == PatchKernel::Fit::kSquare) {
     --tile.log2_cols, --tile.log2_rows;
   } else {
-    --(tile.log2_cols >= tile.log2_rows ? tile.log2_cols : tile.log2_rows);
+    --(tile.log2_cols > tile.log2_rows ? tile.log2_cols : tile.log2_rows);
   }
   return tile;
 }
@@ -95,10 +101,13 @@ PatchTile fitted_tile(const PatchKernel& kernel, const TransposeProblem& p,
   if (kernel.fit == PatchKernel::Fit::kFixed) return kernel.tile;
   const int least = 5 + kernel.log2_patches_a_thread;  // a warp's
   PatchTile tile = narrowed(kernel, p);
+  // H200, of a copy: 0.94 for 1024 x 1024 fp32 with 15 blocks a multiprocessor, 0.83 with 8, 0.78
+  // with 2; from 8 on it matters less than the longer rows of larger tiles.
+  const int64_t enough = int64_t{8} * device.num_sms;
   // Overlapping tiles stay as large as they are: smaller ones would read more twice.
   const bool overlap = kernel.lost_cols + kernel.lost_rows > 0;
   while (!overlap && halved(kernel, tile).log2_patches() >= least &&
-         count_tiles(kernel, tile, p).blocks() < device.num_sms) {
+         count_tiles(kernel, tile, p).blocks() < enough) {
     tile = halved(kernel, tile);
   }
   while (tile.log2_patches() < least) {
@@ -143,8 +152,7 @@ bool is_streamed(const TransposeProblem& p, const DeviceTraits& device) {
 }
 
 PatchKernel vector_kernel(const TransposeProblem& p) {
-  if (p.element_size == 16) return {.tile = {5, 5, 0}, .log2_patches_a_thread = 1};
-  return {.tile = {4, 4, 0}};
+  return {.tile = {4, 4, 0}, .log2_patches_a_thread = p.element_size == 16 ? 1 : 0};
 }
 
 PatchKernel shifted_kernel(const TransposeProblem& p) {
@@ -179,7 +187,7 @@ PatchKernel in_place_kernel(const TransposeProblem& p) {
 NarrowGrid narrow_grid(const TransposeProblem& p) {
   using Side = NarrowGrid::Side;
   // H200: runs of 10 to 16 KiB draw 0.94 to 0.98 of a copy, of 4 KiB 0.85.
-  constexpr int64_t kRunBytes = 16384, kSmallBytes = 65536, kMostWidth = 64;
+  constexpr int64_t kRunBytes = 16384, kSmallBytes = 49152, kMostWidth = 64;
   NarrowGrid grid;
   const int64_t size = p.element_size;
   if (p.rows == 0 || p.cols == 0) return grid;

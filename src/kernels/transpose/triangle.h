@@ -1,4 +1,4 @@
-// Pairs of mirrored tiles of a square matrix, for transposes in place.
+// Pairs of mirrored tiles of a square matrix, for transposes in place. Pure.
 #pragma once
 
 #include <cstdint>

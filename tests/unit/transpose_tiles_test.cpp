@@ -1,0 +1,119 @@
+// Unit tests: grids of the transpose kernels cover every matrix once, whatever its size, and no
+// number of them overflows.
+#include <set>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "kernels/transpose/tiles.h"
+#include "kernels/transpose/triangle.h"
+#include "plan/plan.h"
+#include "problems.h"
+
+namespace mygemm_tests {
+namespace {
+
+using mygemm::DeviceTraits;
+using mygemm::find_device;
+using mygemm::narrow_grid;
+using mygemm::NarrowGrid;
+using mygemm::patch_grid;
+using mygemm::PatchGrid;
+using mygemm::TileOrder;
+using mygemm::TransposeProblem;
+using mygemm::TransposeRow;
+
+// The tiles of one side: the last one begins inside the matrix, and there is none after it.
+void check_side(int64_t size, int64_t tiles, int64_t step) {
+  if (tiles >= INT32_MAX) return;  // the plan refuses the row
+  EXPECT_GE(tiles * step, size);
+  if (size > 0) {
+    EXPECT_LT((tiles - 1) * step, size);
+  }
+}
+
+TEST(TransposeTiles, CoverTheMatrix) {
+  Random random(11);
+  const DeviceTraits& h200 = *find_device("H200");
+  for (int i = 0; i < 3000; ++i) {
+    TransposeProblem p;
+    random_problem(random, &p);
+    for (const TransposeRow& row : rows_for(p)) {
+      if (row.patches == nullptr) continue;
+      const PatchGrid grid = patch_grid(row.patches(p), p, h200);
+      if (grid.order == TileOrder::kTwoStreams && grid.tiles_c < INT32_MAX) {
+        EXPECT_EQ(grid.tiles_c % 2, 0u) << row.name;
+      }
+      check_side(p.rows, grid.tiles_r, grid.step_r);
+      if (grid.order != TileOrder::kTwoStreams) check_side(p.cols, grid.tiles_c, grid.step_c);
+      EXPECT_TRUE(grid.threads % 32 == 0 && grid.threads <= row.threads) << row.name;
+      EXPECT_LE(grid.shared_bytes, 65536u) << row.name;
+      const int64_t pack = 16 / p.element_size;
+      EXPECT_LE(grid.step_r, pack << grid.tile.log2_rows) << row.name;
+      EXPECT_LE(grid.step_c, pack << grid.tile.log2_cols) << row.name;
+      EXPECT_GE(grid.blocks, 0) << row.name;
+    }
+  }
+}
+
+TEST(TransposeTiles, FillTheGpuAndFitNarrowMatrices) {
+  const DeviceTraits& h200 = *find_device("H200");
+  const auto vector_grid = [&](const TransposeProblem& p) {
+    return patch_grid(mygemm::vector_kernel(p), p, h200);
+  };
+  EXPECT_EQ(vector_grid(transpose(4, 8192, 8192)).step_r, 64);
+  EXPECT_EQ(vector_grid(transpose(4, 8192, 8192)).step_c, 64);
+  EXPECT_GE(vector_grid(transpose(4, 1024, 1024)).blocks, 8 * h200.num_sms);
+  const PatchGrid wide = vector_grid(transpose(4, 4, 1 << 24));
+  EXPECT_EQ(wide.step_r, 4);
+  EXPECT_EQ(wide.step_c, 1024);
+  const PatchGrid batch = vector_grid(transpose(4, 16, 16, 100000));
+  EXPECT_EQ(batch.tile.log2_matrices, 4);
+  EXPECT_EQ(batch.blocks, 6250);
+}
+
+TEST(TransposeTiles, OverlapWhereRowsAreShifted) {
+  const DeviceTraits& h200 = *find_device("H200");
+  const auto shifted_grid = [&](const TransposeProblem& p) {
+    return patch_grid(mygemm::shifted_kernel(p), p, h200);
+  };
+  const PatchGrid input = shifted_grid(transpose(4, 8192, 8193));  // ldin is odd, ldout is not
+  EXPECT_EQ(input.step_c, (4 << input.tile.log2_cols) - 8);
+  EXPECT_EQ(input.step_r, 4 << input.tile.log2_rows);
+  const PatchGrid output = shifted_grid(transpose(4, 8193, 8192));
+  EXPECT_EQ(output.step_c, 4 << output.tile.log2_cols);
+  EXPECT_EQ(output.step_r, (4 << output.tile.log2_rows) - 8);
+}
+
+TEST(TransposeTiles, PairsAreTheLowerTriangle) {
+  for (int64_t tiles = 0; tiles < 40; ++tiles) {
+    std::set<std::pair<int64_t, int64_t>> pairs;
+    for (int64_t i = 0; i < mygemm::tile_pairs(tiles); ++i) {
+      const auto [row, col] = mygemm::tile_pair(i, tiles);
+      EXPECT_TRUE(col >= 0 && col <= row && row < tiles) << row << ", " << col << " of " << tiles;
+      EXPECT_TRUE(pairs.insert({row, col}).second) << row << ", " << col << " twice";
+    }
+  }
+}
+
+TEST(TransposeTiles, RunsOfNarrowMatrices) {
+  Random random(12);
+  for (int i = 0; i < 3000; ++i) {
+    TransposeProblem p;
+    random_problem(random, &p);
+    const NarrowGrid grid = narrow_grid(p);
+    if (grid.side == NarrowGrid::Side::kNone) continue;
+    EXPECT_GT(grid.length, 0);
+    EXPECT_GT(grid.matrices, 0);
+    EXPECT_LE(grid.shared_bytes, 49152u);
+    EXPECT_GE(grid.blocks, p.batch_count > 0 ? 1 : 0);
+  }
+  EXPECT_EQ(narrow_grid(transpose(4, 3, 1 << 24)).side, NarrowGrid::Side::kOutputRuns);
+  EXPECT_EQ(narrow_grid(transpose(4, 1 << 24, 5)).side, NarrowGrid::Side::kInputRuns);
+  EXPECT_EQ(narrow_grid(transpose(4, 17, 17, 1000)).side, NarrowGrid::Side::kSmall);
+  EXPECT_EQ(narrow_grid(transpose(4, 17, 17, 1000)).matrices, 14);
+  EXPECT_EQ(narrow_grid(transpose(4, 1000, 1000)).side, NarrowGrid::Side::kNone);
+}
+
+}  // namespace
+}  // namespace mygemm_tests
