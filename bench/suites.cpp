@@ -216,6 +216,8 @@ std::vector<TransposeCase> transpose_suite(const std::string& name, const SuiteO
       cases.push_back(transpose(n - 1, n + 1));
     }
     cases.push_back(transpose(16388, 16388));
+    cases.push_back(transpose(16384, 30000));
+    cases.push_back(transpose(16400, 16400));
   } else if (name == "skinny") {
     cases = {transpose(64, 1048576),  transpose(1048576, 64), transpose(3, 16777216),
              transpose(16777216, 5),  transpose(17, 4194304), transpose(1048576, 50),

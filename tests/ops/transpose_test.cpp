@@ -57,7 +57,7 @@ int64_t to_sectors(int64_t length, int64_t element_size) {
 }
 
 std::vector<TransposeCase> layouts_of(const TransposeCase& transpose) {
-  std::vector<TransposeCase> cases(7, transpose);
+  std::vector<TransposeCase> cases(8, transpose);
   cases[1].in_padding = 3;
   cases[1].out_padding = 5;
   cases[2].offset = misaligned(transpose.element_size);
@@ -70,6 +70,8 @@ std::vector<TransposeCase> layouts_of(const TransposeCase& transpose) {
   cases[5].in_padding = in + 1;
   cases[6].in_padding = in + 16 / transpose.element_size;
   cases[6].out_padding = out + 16 / transpose.element_size;
+  cases[7] = cases[3];
+  cases[7].offset = 16;
   return cases;
 }
 

@@ -15,8 +15,8 @@ inline constexpr int kPatches = kBytes == 16  ? 4
                                 : kBytes == 1 ? 1
                                               : 2;
 
-// A staged tile is written to where the other was. Both are numbered through: patch k of the second
-// tile is patch k + patches of a tile.
+// A staged tile is written to where the other was. The patches, and the packs, of both are numbered
+// through, those of the lower tile first.
 template <int kBytes>
 __global__ void __launch_bounds__(kBytes == 1 || kBytes == 16 ? 512 : 256)
     swap_tiles(const TransposeProblem p, const PatchGrid grid) {

@@ -1,10 +1,9 @@
 // Transpose, step 3 where rows of the input, of the output or of both begin anywhere. Memory still
-// moves in whole packs and whole sectors of 32 bytes:
-//  - of each row of the input, packs from the sector where the tile's row begins; a thread's pack
-//  is
-//    cut out of two neighbours that a shuffle brings.
-//  - of each row of the output, packs from the first sector that begins in the tile to the first
-//    one that begins in the next; they are cut out of two packs of the staged tile.
+// moves in whole packs and whole sectors of 32 bytes. Of each row of the input a tile reads packs
+// from the sector where its part of the row begins; a thread cuts its own out of two neighbours
+// that a shuffle brings. Of each row of the output it writes the packs from the first sector that
+// begins in the tile to the first one that begins in the next, cut out of two of the staged tile.
+//
 // To have the neighbours, tiles overlap by 2 packs in each direction that is shifted. Parts of
 // sectors are then written at the ends of rows only; two blocks that each wrote a part of a sector
 // reached 0.93 of a copy where this draws 0.96 (H200, 16385 x 16384 fp32).

@@ -196,7 +196,9 @@ NarrowGrid narrow_grid(const TransposeProblem& p) {
     const bool dense = p.batch_count == 1 || p.stride_in == p.rows * p.cols;
     grid.side = Side::kSmall;
     grid.length = static_cast<int>(p.rows);
-    grid.matrices = dense ? static_cast<int>(std::max<int64_t>(kRunBytes / bytes, 1)) : 1;
+    const int64_t most =
+        std::clamp<int64_t>(kRunBytes / bytes, 1, std::max<int64_t>(p.batch_count, 1));
+    grid.matrices = dense ? static_cast<int>(most) : 1;
     grid.blocks = ceil_div(p.batch_count, grid.matrices);
     grid.shared_bytes = static_cast<size_t>(bytes * grid.matrices);
     return grid;

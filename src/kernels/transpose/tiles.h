@@ -100,8 +100,7 @@ struct PatchKernel {
   Fit fit = Fit::kAny;
   int log2_patches_a_thread = 0;
   int most_log2_cols = 10;
-  int lost_cols = 0,
-      lost_rows = 0;  // packs of a tile's rows and columns that the next tile has too
+  int lost_cols = 0, lost_rows = 0;  // packs along each side that the next tile has too
 };
 
 // The grid for a problem: smaller tiles for small matrices, and for calls that would not fill the
@@ -122,8 +121,8 @@ inline bool shifts_output(const TransposeProblem& p) {
   return output_alignment(p) < kSectorBytes || !shifts_input(p);
 }
 
-// Whether the data are few enough for the caches, and so many that they should be spared what is
-// used once.
+// Whether the input is less than three times the second-level cache. Then it pays not to let what
+// is used once push out what else is there; see Caching in pack.cuh.
 bool is_streamed(const TransposeProblem&, const DeviceTraits&);
 
 // The kernels of the table that work on tiles of patches.
