@@ -339,6 +339,9 @@ TEST(Plan, SaysWhyAForcedTransposeRowCannotRun) {
   EXPECT_EQ(refusal(transpose_in_place(4, 100, 101), h200, "through_workspace", 40399),
             "the workspace is too small");
   EXPECT_EQ(refusal(transpose_in_place(4, 100, 101), h200, "through_workspace", 40400), "");
+  EXPECT_EQ(
+      refusal(transpose_in_place(4, 1, 2, int64_t{1} << 32), h200, "through_workspace", SIZE_MAX),
+      "more tiles than a grid can have");
   EXPECT_EQ(refusal(transpose(1, INT64_MAX, 1), h200, "tiled", 0),
             "more tiles than a grid can have");
   EXPECT_EQ(refusal(transpose(4, 100, 101), h200, "vector", 0),

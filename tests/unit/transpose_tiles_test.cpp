@@ -86,11 +86,11 @@ TEST(TransposeTiles, OverlapWhereRowsAreShifted) {
 }
 
 TEST(TransposeTiles, PairsAreTheLowerTriangle) {
-  for (int64_t tiles = 0; tiles < 40; ++tiles) {
-    std::set<std::pair<int64_t, int64_t>> pairs;
-    for (int64_t i = 0; i < mygemm::tile_pairs(tiles); ++i) {
+  for (unsigned tiles = 0; tiles < 40; ++tiles) {
+    std::set<std::pair<unsigned, unsigned>> pairs;
+    for (unsigned i = 0; i < mygemm::tile_pairs(tiles); ++i) {
       const auto [row, col] = mygemm::tile_pair(i, tiles);
-      EXPECT_TRUE(col >= 0 && col <= row && row < tiles) << row << ", " << col << " of " << tiles;
+      EXPECT_TRUE(col <= row && row < tiles) << row << ", " << col << " of " << tiles;
       EXPECT_TRUE(pairs.insert({row, col}).second) << row << ", " << col << " twice";
     }
   }

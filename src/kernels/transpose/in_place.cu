@@ -15,43 +15,44 @@ inline constexpr int kPatches = kBytes == 16  ? 4
                                 : kBytes == 1 ? 1
                                               : 2;
 
-// A staged tile is written to where the other was. The patches, and the packs, of both are numbered
-// through, those of the lower tile first.
+// A staged tile is written to where the other was. The patches of both are numbered through, those
+// of the lower tile first: half of the patches of a thread, or the one patch of half the threads.
 template <int kBytes>
 __global__ void __launch_bounds__(kBytes == 1 || kBytes == 16 ? 512 : 256)
     swap_tiles(const TransposeProblem p, const PatchGrid grid) {
   constexpr int kPacks = kPackElements<kBytes>;
-  const int64_t pairs = tile_pairs(grid.tiles_r), matrix = blockIdx.x / pairs;
+  const unsigned pairs = static_cast<unsigned>(tile_pairs(grid.tiles_r));
+  const int64_t matrix = blockIdx.x / pairs;
   const TilePair pair = tile_pair(blockIdx.x % pairs, grid.tiles_r);
-  const TileOrigin lower = {pair.row * grid.step_r, pair.col * grid.step_c, matrix};
-  const TileOrigin upper = {pair.col * grid.step_r, pair.row * grid.step_c, matrix};
+  const int64_t row = int64_t{pair.row} * grid.step_r, col = int64_t{pair.col} * grid.step_c;
+  const TileOrigin lower = {row, col, matrix}, upper = {col, row, matrix};
   Pack* const staged = &shared_storage<Pack>();
   const unsigned tile_patches = 1u << grid.tile.log2_patches();
   const unsigned tile_packs = tile_patches * kPacks;
+  const auto is_upper = [&](int i, unsigned index) {
+    return kPatches<kBytes> > 1 ? i >= kPatches<kBytes> / 2 : index >= tile_patches;
+  };
   Pack patches[kPatches<kBytes>][kPacks];
 #pragma unroll
   for (int i = 0; i < kPatches<kBytes>; ++i) {
     const unsigned index = threadIdx.x + static_cast<unsigned>(i) * blockDim.x;
-    const TileOrigin& origin = index < tile_patches ? lower : upper;
-    const Patch at = patch_at(grid.tile, index % tile_patches);
+    const bool in_upper = is_upper(i, index);
+    const TileOrigin& origin = in_upper ? upper : lower;
+    const Patch at = patch_at(grid.tile, in_upper ? index - tile_patches : index);
     read_patch<kBytes, Caching::kDefault>(patches[i], p, input_matrix(p, matrix),
                                           origin.r + at.row * kPacks, origin.c + at.col * kPacks);
   }
 #pragma unroll
   for (int i = 0; i < kPatches<kBytes>; ++i) {
     const unsigned index = threadIdx.x + static_cast<unsigned>(i) * blockDim.x;
-    stage_patch<kBytes>(staged + index / tile_patches * tile_packs, grid.tile,
-                        patch_at(grid.tile, index % tile_patches), patches[i]);
+    const bool in_upper = is_upper(i, index);
+    stage_patch<kBytes>(staged + (in_upper ? tile_packs : 0), grid.tile,
+                        patch_at(grid.tile, in_upper ? index - tile_patches : index), patches[i]);
   }
   __syncthreads();
-#pragma unroll
-  for (int i = 0; i < kPatches<kBytes> * kPacks; ++i) {
-    const unsigned index = threadIdx.x + static_cast<unsigned>(i) * blockDim.x;
-    write_pack<kBytes, Caching::kInL2>(staged + index / tile_packs * tile_packs, p, grid,
-                                       index < tile_packs ? lower : upper, index % tile_packs);
-  }
-  write_row_ends<kBytes>(staged, p, grid, lower);
-  write_row_ends<kBytes>(staged + tile_packs, p, grid, upper);
+  write_staged<kBytes, Caching::kInL2, kPatches<kBytes> * kPacks / 2>(staged, p, grid, lower);
+  write_staged<kBytes, Caching::kInL2, kPatches<kBytes> * kPacks / 2>(staged + tile_packs, p, grid,
+                                                                      upper);
 }
 
 // The matrices of the batch, dense, one after another.
@@ -96,14 +97,9 @@ Status cuda::launch_transpose_through_workspace(const TransposeRow&, const Trans
                     kTransposeThreads, 0, p, static_cast<Element<bytes>*>(context.workspace));
     }));
   }
-  TransposeProblem from_workspace = p;
-  from_workspace.in = context.workspace;
-  from_workspace.ldin = p.cols;
-  from_workspace.stride_in = p.rows * p.cols;
-  return input_alignment(from_workspace) >= kPackBytes &&
-                 output_alignment(from_workspace) >= kPackBytes
-             ? launch_transpose_vector({}, from_workspace, context)
-             : launch_transpose_shifted({}, from_workspace, context);
+  const TransposeProblem from = from_workspace(p, context.workspace);
+  return in_packs(from) ? launch_transpose_vector({}, from, context)
+                        : launch_transpose_shifted({}, from, context);
 }
 
 }  // namespace mygemm

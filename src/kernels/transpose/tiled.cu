@@ -78,16 +78,17 @@ __global__ void __launch_bounds__(kTransposeThreads)
 // A block swaps a tile below the diagonal with its mirror image; on the diagonal they are one.
 template <int kBytes>
 __global__ void __launch_bounds__(kTransposeThreads)
-    square_in_place(const TransposeProblem p, const int64_t tiles) {
+    square_in_place(const TransposeProblem p, const unsigned tiles) {
   using T = Element<kBytes>;
   struct Storage {
     TransposeStorage<kBytes> lower, upper;
   };
   constexpr int kSide = TransposeTile<kBytes>::kSide;
   auto& shared = shared_storage<Storage>();
-  const int64_t pairs = tile_pairs(tiles), batch = blockIdx.x / pairs;
+  const unsigned pairs = static_cast<unsigned>(tile_pairs(tiles));
+  const int64_t batch = blockIdx.x / pairs;
   const TilePair pair = tile_pair(blockIdx.x % pairs, tiles);
-  const int64_t r = pair.row * kSide, c = pair.col * kSide;
+  const int64_t r = int64_t{pair.row} * kSide, c = int64_t{pair.col} * kSide;
   T* matrix = static_cast<T*>(p.out) + batch * p.stride_out;
   const TilePlace<T> lower{matrix + r * p.ldout + c, p.ldout, p.rows - r, p.cols - c};
   const TilePlace<T> upper{matrix + c * p.ldout + r, p.ldout, p.rows - c, p.cols - r};
@@ -116,7 +117,7 @@ Status cuda::launch_transpose_tiled(const TransposeRow&, const TransposeProblem&
 Status cuda::launch_transpose_square_in_place(const TransposeRow&, const TransposeProblem& p,
                                               const LaunchContext& context) {
   return with_element(p.element_size, [&](auto bytes) {
-    const int64_t tiles = ceil_div(p.rows, TransposeTile<bytes>::kSide);
+    const auto tiles = static_cast<unsigned>(ceil_div(p.rows, TransposeTile<bytes>::kSide));
     return launch(context, square_in_place<bytes>, grid_size(tile_pairs(tiles) * p.batch_count),
                   kTransposeThreads, 2 * sizeof(TransposeStorage<bytes>), p, tiles);
   });

@@ -184,6 +184,21 @@ PatchKernel in_place_kernel(const TransposeProblem& p) {
   return {.tile = {4, 4, 0}, .fit = kSquare};
 }
 
+TransposeProblem from_workspace(const TransposeProblem& p, const void* workspace) {
+  TransposeProblem from = p;
+  from.in = workspace;
+  from.ldin = p.cols;
+  // Unsigned: of sizes that no matrix has, the product is of no use and may be anything.
+  from.stride_in =
+      static_cast<int64_t>(static_cast<uint64_t>(p.rows) * static_cast<uint64_t>(p.cols));
+  return from;
+}
+
+PatchKernel kernel_from_workspace(const TransposeProblem& p) {
+  const TransposeProblem from = from_workspace(p, nullptr);
+  return in_packs(from) ? vector_kernel(from) : shifted_kernel(from);
+}
+
 NarrowGrid narrow_grid(const TransposeProblem& p) {
   using Side = NarrowGrid::Side;
   // H200: runs of 10 to 16 KiB draw 0.94 to 0.98 of a copy, of 4 KiB 0.85.

@@ -115,6 +115,11 @@ int64_t output_alignment(const TransposeProblem&);
 constexpr int kPackBytes = 16;
 constexpr int kSectorBytes = 32;  // memory is read and written in sectors
 
+// Whether all rows begin at multiples of 16 bytes.
+inline bool in_packs(const TransposeProblem& p) {
+  return input_alignment(p) >= kPackBytes && output_alignment(p) >= kPackBytes;
+}
+
 // What the `shifted` kernel shifts: rows that do not begin with a sector, and at least one side.
 inline bool shifts_input(const TransposeProblem& p) { return input_alignment(p) < kSectorBytes; }
 inline bool shifts_output(const TransposeProblem& p) {
@@ -130,6 +135,11 @@ PatchKernel vector_kernel(const TransposeProblem&);
 PatchKernel shifted_kernel(const TransposeProblem&);
 PatchKernel tma_kernel(const TransposeProblem&);
 PatchKernel in_place_kernel(const TransposeProblem&);
+
+// What is left of a transpose in place once the input has been copied to the workspace, without
+// gaps, and the kernel that does it: `vector` where it can, else `shifted`.
+TransposeProblem from_workspace(const TransposeProblem&, const void* workspace);
+PatchKernel kernel_from_workspace(const TransposeProblem&);
 
 // ---- narrow matrices ---------------------------------------------------------------------------
 
