@@ -2,6 +2,7 @@
 #include "execution.h"
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -288,6 +289,16 @@ unsigned thread_number() { return current; }
 void* shared_memory() { return shared.get(); }
 
 size_t shared_bytes() { return running_grid->shared_bytes; }
+
+void stop(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::fprintf(stderr, "emulator: ");
+  std::vfprintf(stderr, format, arguments);
+  std::fprintf(stderr, " (block %u, %u, %u, thread %u)\n", blockIdx.x, blockIdx.y, blockIdx.z,
+               thread_number());
+  std::abort();
+}
 
 namespace {
 void perform(const Copy& copy) {

@@ -52,6 +52,13 @@ unsigned thread_number();  // within the block
 void* shared_memory();
 size_t shared_bytes();
 
+// Ends the process with a message, as a GPU stops a kernel that breaks one of its rules.
+[[noreturn, gnu::format(printf, 1, 2)]] void stop(const char* format, ...);
+
+inline bool is_multiple(const void* address, size_t of) {
+  return reinterpret_cast<uintptr_t>(address) % of == 0;
+}
+
 // Asynchronous copies. Each happens at a moment of the emulator's choice between its start and the
 // wait for its group: at once or as late as can be, by chance, so that both a missing wait and a
 // buffer filled too early show. A nullptr for `from` fills with zeros.

@@ -1,10 +1,8 @@
 // Emulator of the CUDA runtime: barriers that count bytes, and copies of boxes. See mbarrier.h.
 #include "mbarrier.h"
 
-#include <cstdarg>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <vector>
@@ -39,22 +37,8 @@ struct Box {
 std::map<uint64_t*, Barrier> barriers;  // of the running block
 std::vector<Box> in_flight;
 
-[[noreturn, gnu::format(printf, 1, 2)]] void stop(const char* format, ...) {
-  std::va_list arguments;
-  va_start(arguments, format);
-  std::fprintf(stderr, "emulator: ");
-  std::vfprintf(stderr, format, arguments);
-  std::fprintf(stderr, " (block %u, %u, %u, thread %u)\n", blockIdx.x, blockIdx.y, blockIdx.z,
-               thread_number());
-  std::abort();
-}
-
 void require_hopper(const char* what) {
   if (device().cc < 90) stop("%s on a device of compute capability %d", what, device().cc);
-}
-
-bool is_multiple(const void* address, size_t of) {
-  return reinterpret_cast<uintptr_t>(address) % of == 0;
 }
 
 bool in_shared_memory(const void* data, size_t bytes) {

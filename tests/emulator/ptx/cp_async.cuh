@@ -1,22 +1,14 @@
 // Emulator of the CUDA runtime: stands in for src/ptx/cp_async.cuh (sm_80).
 #pragma once
 
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-
 #include "execution.h"
 
 namespace mygemm::ptx {
 
 template <int kBytes>
 void cp_async(void* shared, const void* global, bool valid) {
-  // A GPU stops with "misaligned address".
-  if (reinterpret_cast<uintptr_t>(shared) % kBytes != 0 ||
-      (valid && reinterpret_cast<uintptr_t>(global) % kBytes != 0)) {
-    std::fprintf(stderr, "emulator: misaligned cp.async of %d bytes, %p to %p\n", kBytes, global,
-                 shared);
-    std::abort();
+  if (!emulator::is_multiple(shared, kBytes) || (valid && !emulator::is_multiple(global, kBytes))) {
+    emulator::stop("misaligned cp.async of %d bytes, %p to %p", kBytes, global, shared);
   }
   emulator::start_copy(shared, valid ? global : nullptr, kBytes);
 }
