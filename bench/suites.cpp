@@ -102,7 +102,7 @@ const std::vector<std::string>& sgemm_suites() {
 }
 
 const std::vector<std::string>& softmax_suites() {
-  static const std::vector<std::string> names = {"columns", "half",   "few_rows",
+  static const std::vector<std::string> names = {"columns", "half",   "backward", "few_rows",
                                                  "modes",   "random", "tiny"};
   return names;
 }
@@ -165,23 +165,33 @@ std::vector<SoftmaxCase> softmax_suite(const std::string& name, const SuiteOptio
   const int64_t total = int64_t{1} << (options.host ? 22 : 28);  // elements, where sizes are free
   std::vector<SoftmaxCase> cases;
   if (name == "columns") {
-    for (int64_t cols : {32, 100, 128, 512, 1000, 1024, 2048, 4096, 8192, 16384, 32768, 50257,
-                         65536, 131072, 262144}) {
-      cases.push_back(softmax(total / cols, cols));
+    for (int64_t cols : {17,    20,    32,    64,    77,     100,    128,    197,     256,
+                         512,   1000,  1001,  1024,  2048,   4096,   8192,   12289,   16384,
+                         32768, 50257, 57344, 65536, 131072, 262144, 524288, 1000000, 2000000}) {
+      cases.push_back(softmax(std::max<int64_t>(total / cols, 1), cols));
     }
   } else if (name == "half") {
     for (const char* type : {"f16", "bf16"}) {
-      for (int64_t cols : {128, 1024, 4096, 16384, 65536, 131072}) {
+      for (int64_t cols : {64, 256, 1000, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072}) {
         cases.push_back(softmax(total / cols, cols, type));
       }
     }
+  } else if (name == "backward") {
+    for (int64_t cols : {32, 77, 128, 197, 1001, 1024, 4096, 12289, 16384, 32768, 50257, 65536,
+                         131072, 262144, 524288, 1000000}) {
+      cases.push_back(
+          softmax(std::max<int64_t>(total / cols, 1), cols, "f32", "softmax", "backward"));
+    }
+    for (int64_t cols : {64, 1024, 16384, 32768, 131072}) {
+      cases.push_back(softmax(total / cols, cols, "bf16", "softmax", "backward"));
+    }
   } else if (name == "few_rows") {
-    cases = {softmax(1, 1048576), softmax(8, 131072), softmax(64, 131072),
-             softmax(1, 4096),    softmax(128, 1024), softmax(4096, 4096)};
+    cases = {softmax(1, 1048576), softmax(8, 131072), softmax(64, 131072), softmax(16, 50257),
+             softmax(1, 4096),    softmax(1, 32768),  softmax(128, 1024),  softmax(4096, 4096)};
   } else if (name == "modes") {
-    for (int64_t cols : {128, 1024, 4096, 32768}) {
+    for (int64_t cols : {128, 1024, 4096, 32768, 131072}) {
       cases.push_back(softmax(total / cols, cols, "f32", "log"));
-      cases.push_back(softmax(total / cols, cols, "f32", "softmax", "backward"));
+      cases.push_back(softmax(total / cols, cols, "bf16", "log"));
       cases.push_back(softmax(total / cols, cols, "bf16", "log", "backward"));
     }
   } else if (name == "random") {

@@ -108,6 +108,8 @@ struct DeviceTraits {
   double fp32_flops;        // FFMA peak, FLOP/s
   double memory_bandwidth;  // device copy, bytes read + written per second
   bool has_cblas;           // host: a CBLAS was found
+  // Clusters of 1, 2, 4, 8 and 16 blocks, each with a multiprocessor to itself, that run at once.
+  int clusters[5];
 };
 
 }  // namespace mygemm

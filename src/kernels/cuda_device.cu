@@ -37,6 +37,36 @@ Status attribute(int ordinal, cudaDeviceAttr which, int* value) {
   return MYGEMM_STATUS_SUCCESS;
 }
 
+// How many clusters of each size run at once, a multiprocessor for each block. None where that
+// cannot be asked or they cannot be scheduled (under MPS, or on part of a GPU).
+void count_clusters(DeviceTraits* traits) {
+  if (traits->cc < 90) return;
+  const auto* kernel = reinterpret_cast<const void*>(probe);
+  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           traits->shared_per_block) != cudaSuccess ||
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) !=
+          cudaSuccess) {
+    cudaGetLastError();
+    return;
+  }
+  for (unsigned blocks = 1, size = 0; blocks <= 16; blocks *= 2, ++size) {
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = blocks;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(512);
+    config.dynamicSmemBytes = static_cast<size_t>(traits->shared_per_block);
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    if (cudaOccupancyMaxActiveClusters(&traits->clusters[size], probe, &config) != cudaSuccess) {
+      cudaGetLastError();
+      traits->clusters[size] = 0;
+    }
+  }
+}
+
 Status require_code(const DeviceTraits& traits) {
   cudaFuncAttributes attributes;
   const cudaError_t error =
@@ -100,7 +130,9 @@ Status read_traits(int ordinal, DeviceTraits* traits) {
     traits->memory_bandwidth = 2e3 * memory_khz * bus_bits / 8 * kCopyShare;
   }
   const CurrentDevice scope(ordinal);
-  return require_code(*traits);
+  RETURN_IF_ERROR(require_code(*traits));
+  count_clusters(traits);
+  return MYGEMM_STATUS_SUCCESS;
 }
 
 }  // namespace cuda

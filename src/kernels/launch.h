@@ -15,25 +15,62 @@ inline unsigned grid_size(int64_t work) {
   return static_cast<unsigned>(std::min<int64_t>(work, 2147483647));
 }
 
-// Launches kernel(arguments...) on a one-dimensional grid with `shared_bytes` of dynamic shared
-// memory. Shared memory past 48 KB is opted in to up to the device's limit, always the same
-// figure: a smaller one set by a concurrent launch would make a larger launch fail.
+// A one-dimensional grid. The rest of what a launch can ask for is 0 or false where it asks not.
+struct LaunchShape {
+  unsigned blocks = 1;
+  int threads = 32;
+  size_t shared_bytes = 0;  // dynamic
+  int cluster_blocks = 0;   // SM 90
+  bool may_overlap =
+      false;  // SM 90: may begin before the grid before it has ended; see ptx/grid.cuh
+};
+
+// Launches kernel(arguments...). Shared memory past 48 KB is opted in to up to the device's limit,
+// always the same figure: a smaller one set by a concurrent launch would make a larger launch fail.
 template <class... Parameters>
-Status launch(const LaunchContext& context, void (*kernel)(Parameters...), unsigned blocks,
-              int threads, size_t shared_bytes, Parameters... arguments) {
+Status launch(const LaunchContext& context, void (*kernel)(Parameters...), const LaunchShape& shape,
+              Parameters... arguments) {
   constexpr size_t kWithoutOptIn = 48 * 1024;
-  if (shared_bytes > kWithoutOptIn) {
+  constexpr int kPortableCluster = 8;
+  if (shape.shared_bytes > kWithoutOptIn) {
     CUDA_TRY(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   context.device->shared_per_block));
   }
+  if (shape.cluster_blocks > kPortableCluster) {
+    CUDA_TRY(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                  cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  }
+  cudaLaunchAttribute attributes[2] = {};
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(blocks);
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.dynamicSmemBytes = shared_bytes;
+  config.gridDim = dim3(shape.blocks);
+  config.blockDim = dim3(static_cast<unsigned>(shape.threads));
+  config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = context.stream;
+  config.attrs = attributes;
+  if (shape.cluster_blocks > 0) {
+    cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = static_cast<unsigned>(shape.cluster_blocks);
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  }
+  if (shape.may_overlap && context.device->cc >= 90) {
+    cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+  }
   CUDA_TRY(cudaLaunchKernelEx(&config, kernel, arguments...));
   return MYGEMM_STATUS_SUCCESS;
+}
+
+template <class... Parameters>
+Status launch(const LaunchContext& context, void (*kernel)(Parameters...), unsigned blocks,
+              int threads, size_t shared_bytes, Parameters... arguments) {
+  LaunchShape shape;
+  shape.blocks = blocks;
+  shape.threads = threads;
+  shape.shared_bytes = shared_bytes;
+  return launch(context, kernel, shape, arguments...);
 }
 
 }  // namespace mygemm

@@ -30,6 +30,8 @@ Status launch_gemm_splitk_64x64(const GemmRow&, const GemmProblem&, const Launch
 Status launch_softmax_naive(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
 Status launch_softmax_warp(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
 Status launch_softmax_block(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
+Status launch_softmax_cluster(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
+Status launch_softmax_split(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
 Status launch_softmax_reread(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
 
 Status launch_transpose_naive(const TransposeRow&, const TransposeProblem&, const LaunchContext&);

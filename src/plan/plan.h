@@ -27,15 +27,18 @@ struct LaunchContext {
 // What a row needs of a problem, as bits of Row::needs.
 enum Needs : unsigned {
   kNeedsNothing = 0,
-  kNeedsCblas = 1u << 0,        // a CBLAS on the host
-  kNeedsWorkspace = 1u << 1,    // as many bytes as workspace_bytes(row, problem, device) says
-  kNeedsInPlace = 1u << 2,      // transposes: out = in
-  kNeedsSquare = 1u << 3,       // transposes: rows = cols and ldin = ldout
-  kNeedsOutOfPlace = 1u << 4,   // transposes: out != in
-  kNeedsRowInShared = 1u << 5,  // softmax: a matrix row, as FP32, in a block's shared memory
-  kNeedsPacks = 1u << 6,        // transposes: all rows begin at multiples of 16 bytes
-  kNeedsTensorMap = 1u << 7,    // transposes: the input is a tensor that a tensor map can describe
-  kNeedsNarrow = 1u << 8,       // transposes: narrow_grid() has one for the problem
+  kNeedsCblas = 1u << 0,       // a CBLAS on the host
+  kNeedsWorkspace = 1u << 1,   // as many bytes as workspace_bytes(row, problem, device) says
+  kNeedsInPlace = 1u << 2,     // transposes: out = in
+  kNeedsSquare = 1u << 3,      // transposes: rows = cols and ldin = ldout
+  kNeedsOutOfPlace = 1u << 4,  // transposes: out != in
+  kNeedsPacks = 1u << 6,       // transposes: all rows begin at multiples of 16 bytes
+  kNeedsTensorMap = 1u << 7,   // transposes: the input is a tensor that a tensor map can describe
+  kNeedsNarrow = 1u << 8,      // transposes: narrow_grid() has one for the problem
+  kNeedsWarpRow = 1u << 9,     // softmax: a matrix row that a warp's registers hold
+  kNeedsBlockRow = 1u << 10,   // softmax: one that a block's registers hold
+  kNeedsWideRow = 1u << 11,    // softmax: one that they do not hold
+  kNeedsClusters = 1u << 12,   // softmax: one that a cluster's shared memory holds
 };
 
 struct PatchKernel;  // kernels/transpose/tiles.h
@@ -50,14 +53,12 @@ struct Row {
   const char* name;            // unique within the family
   int min_cc = 0, max_cc = 0;  // inclusive; 0, 0 is the host
   int threads = 0;             // per block; where the launcher chooses, the most
-  int shared_bytes = 0;        // sizeof(SharedStorage); softmax: without the matrix row
+  int shared_bytes = 0;        // sizeof(SharedStorage); softmax: without the ring of tiles
   int blocks_per_sm = 0;       // that registers and shared memory let reside at once
   unsigned needs = kNeedsNothing;
 
   int block_m = 0, block_n = 0, block_k = 0;  // gemm: block tile; transpose: its rows and columns
   int fill_steps = 0;                         // gemm: k steps of loads before the first products
-  int warps_per_row = 0;                      // softmax: warps that share a matrix row
-  int most_cols = 0;                          // softmax: columns that fit; 0: any
   int reads = 0;                              // softmax: how often the input is read
   PatchKernel (*patches)(const TransposeProblem&) = nullptr;  // transpose: in tiles of patches
 
@@ -65,8 +66,6 @@ struct Row {
   const double (*shares)[kRowCuts] = nullptr;
   // Measured. Share of the limiting peak (FFMA, or the copy bandwidth) at large sizes.
   double efficiency = 0;
-  // softmax: the FLOPs that FFMAs do while the kernel does its arithmetic on one element.
-  double element_flops = 0;
   // Seconds that a block with a multiprocessor to itself takes. gemm: a k step. softmax: a matrix
   // row, besides its bytes. transpose: a tile.
   double step_seconds = 0;

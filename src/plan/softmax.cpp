@@ -1,24 +1,23 @@
 // Row softmax: what each row of the table can run, and how long it should take.
 //
-// The cost is the largest of three times: the bytes over the share of the copy bandwidth that the
-// kernel draws; the elements over the rate of its arithmetic (conversions, two exponentials);
-// and, where there are few matrix rows or short ones, the rounds in which the rows are worked on
-// times what one row takes. The constants are H200 measurements (bench/results/).
+// A row's bits must not depend on how many rows a call has. So what a warp's or a block's registers
+// hold is worked on there, however few rows there are: the costs of these kernels differ by a
+// factor that does not know of rows. The kernels for wider rows add up in the same order (wide.h),
+// and the fastest one is taken. The constants are H200 measurements (bench/results/).
 #include <algorithm>
-#include <bit>
 #include <cmath>
+#include <limits>
 
-#include "kernels/softmax/storage.h"
+#include "kernels/softmax/cluster.h"
+#include "kernels/softmax/lanes.h"
+#include "kernels/softmax/split.h"
 #include "plan/plan.h"
 
 namespace mygemm {
 namespace {
 
-// What a warp and a block draw where nothing else runs on their multiprocessor, bytes/s.
-constexpr double kWarpBandwidth = 2.8e9, kBlockBandwidth = 40e9;
-// A row that is read again comes from L1 where the rows in work on an SM fit it.
-constexpr double kRereadFromL1 = 4096.0;
 constexpr double kHostCallSeconds = 0.3e-6;
+constexpr double kMostBlocks = 2147483647.0;  // of a grid
 
 double elements(const SoftmaxProblem& p) {
   return static_cast<double>(p.rows) * static_cast<double>(p.cols);
@@ -33,38 +32,88 @@ double written_bytes(const SoftmaxProblem& p) {
   return elements(p) * static_cast<double>(element_bytes(p.out.type));
 }
 
-// Matrix rows that a multiprocessor works on at once, and the warps that work on each.
-struct Occupancy {
-  double rows_per_sm, warps_per_row;
-};
+double rows_of(const SoftmaxProblem& p) { return std::max(1.0, static_cast<double>(p.rows)); }
 
-Occupancy occupancy_of(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& device) {
-  if (row.needs & kNeedsRowInShared) {
-    const int64_t shared = row.shared_bytes + softmax_row_bytes(p);
-    const int threads = softmax_block_threads(p, shared, device);
-    const int64_t fit = std::min<int64_t>(device.shared_per_sm / (shared + kSharedPerBlock),
-                                          row.blocks_per_sm * 128 / threads);
-    return {static_cast<double>(std::max<int64_t>(1, fit)), threads / 32.0};
+// In registers, and for comparison the naive kernel: rows in rounds of what multiprocessors hold,
+// or at the bandwidth of the memory. All but the kernel's efficiency is the same for all of them.
+double registers_cost(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& device) {
+  constexpr double kRowSeconds = 0.9e-6, kRowBandwidth = 60e9, kBytesInFlight = 131072;
+  const double read = read_bytes(p) / rows_of(p);
+  const double at_once = std::clamp(kBytesInFlight / std::max(1.0, read), 1.0, 256.0);
+  const double rounds = std::ceil(rows_of(p) / (device.num_sms * at_once));
+  const double bytes = read_bytes(p) + written_bytes(p);
+  const double row_seconds = kRowSeconds + bytes / rows_of(p) / kRowBandwidth;
+  return kLaunchSeconds +
+         std::max(bytes / device.memory_bandwidth, rounds * row_seconds) / row.efficiency;
+}
+
+// Per row a cluster takes a time of its own, for its blocks to hear from each other, and one for
+// each tile of a warp.
+double cluster_cost(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& device) {
+  constexpr double kFirstSeconds = 2e-6, kRowSeconds = 1.8e-6;
+  const WideRows rows = wide_rows(p);
+  const ClusterRing ring = cluster_ring(p, rows, device);
+  const auto clusters = static_cast<double>(std::max<int64_t>(1, clusters_of(p, ring, device)));
+  const double tile_seconds = widths_of(p) == Widths::k16Bit ? 1.9e-6 : 1.5e-6;
+  const double row_seconds =
+      kRowSeconds + tile_seconds * static_cast<double>(rows.most_tiles_of_run());
+  const double counter =
+      cluster_workspace_bytes(p, clusters_of(p, ring, device)) > 0 ? kLaunchSeconds : 0.0;
+  const double bytes = read_bytes(p) + written_bytes(p);
+  return kLaunchSeconds + counter + kFirstSeconds +
+         std::max(std::ceil(rows_of(p) / clusters) * row_seconds,
+                  bytes / (device.memory_bandwidth * row.efficiency));
+}
+
+// Two grids, of which the second one finds in the cache what half of it can hold.
+double split_cost(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& device) {
+  constexpr double kGridSeconds = 2e-6, kCacheRate = 2.5;
+  const double rate = device.memory_bandwidth * row.efficiency;
+  const bool cached = read_bytes(p) <= static_cast<double>(device.l2_bytes) / 2;
+  return 2 * (kLaunchSeconds + kGridSeconds) + (read_bytes(p) + written_bytes(p)) / rate +
+         read_bytes(p) / (cached ? rate * kCacheRate : rate);
+}
+
+double reread_cost(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& device) {
+  constexpr double kRowSeconds = 3e-6, kRowBandwidth = 45e9, kRowsOfSm = 2;
+  const double bytes = 2 * read_bytes(p) + written_bytes(p);
+  const double rounds = std::ceil(rows_of(p) / (kRowsOfSm * device.num_sms));
+  return kLaunchSeconds + std::max(bytes / (device.memory_bandwidth * row.efficiency),
+                                   rounds * (kRowSeconds + bytes / rows_of(p) / kRowBandwidth));
+}
+
+const char* no_cluster(const SoftmaxProblem& p, const DeviceTraits& device) {
+  if (!bulk_copies_fit(p)) return "the rows of the matrices do not lie alike";
+  const ClusterRing ring = cluster_ring(p, wide_rows(p), device);
+  if (ring.slots == 0) {
+    return "a row has more columns than the shared memory of a cluster holds";
   }
-  const int warps = row.threads / 32;
-  // Short rows take part of a warp: one lane per pack of four columns.
-  const uint64_t lanes =
-      std::clamp<uint64_t>(std::bit_ceil(static_cast<uint64_t>(ceil_div(p.cols, 4))), 4, 32);
-  const double share = row.most_cols > 0 ? 32.0 / static_cast<double>(lanes) : 1.0;
-  return {row.blocks_per_sm * warps / static_cast<double>(row.warps_per_row) * share,
-          static_cast<double>(row.warps_per_row)};
+  if (device.clusters[ring.log2_blocks] == 0) return "clusters this large cannot run here";
+  return nullptr;
 }
 
 }  // namespace
 
 const char* unsupported(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& device,
-                        const PlanOptions&) {
-  if (row.most_cols > 0 && p.cols > row.most_cols) {
-    return "a row has more columns than this kernel's registers hold";
+                        const PlanOptions& options) {
+  if ((row.needs & kNeedsWarpRow) && !fits_warp(p)) {
+    return "a row has more columns than a warp's registers hold";
   }
-  if ((row.needs & kNeedsRowInShared) &&
-      softmax_row_bytes(p) > device.shared_per_block - row.shared_bytes) {
-    return "a row has more columns than a block's shared memory holds";
+  if ((row.needs & kNeedsBlockRow) && !fits_block(p)) {
+    return "a row has more columns than a block's registers hold";
+  }
+  if ((row.needs & kNeedsWideRow) && fits_block(p)) {
+    return "a block's registers hold a row, and its bits must not depend on how many there are";
+  }
+  if (row.needs & kNeedsClusters) return no_cluster(p, device);
+  if (row.needs & kNeedsWorkspace) {
+    if (workspace_bytes(row, p, device) > options.workspace_bytes) {
+      return "the workspace is too small";
+    }
+    const SplitRows split = split_rows(p, wide_rows(p), device);
+    if (rows_of(p) * static_cast<double>(split.blocks_of_row) > kMostBlocks) {
+      return "more blocks than a grid can have";
+    }
   }
   return nullptr;
 }
@@ -75,22 +124,22 @@ double cost(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& 
     const double bytes = read_bytes(p) * row.reads + written_bytes(p);
     return kHostCallSeconds + bytes / (device.memory_bandwidth * row.efficiency);
   }
-  const double rows = std::max<double>(1.0, static_cast<double>(p.rows));
-  const double row_read = read_bytes(p) / rows;
-  const double again = row_read <= kRereadFromL1 ? 1.0 : row.reads;
-  const double row_bytes = row_read * row.reads + written_bytes(p) / rows;
-  const Occupancy occupancy = occupancy_of(row, p, device);
-  const double rounds = std::ceil(rows / (device.num_sms * occupancy.rows_per_sm));
-  const double row_seconds =
-      row.step_seconds +
-      row_bytes / std::min(occupancy.warps_per_row * kWarpBandwidth, kBlockBandwidth);
-  const double bytes = read_bytes(p) * again + written_bytes(p);
-  return kLaunchSeconds +
-         std::max({bytes / (device.memory_bandwidth * row.efficiency),
-                   elements(p) * row.element_flops / device.fp32_flops, rounds * row_seconds});
+  if (row.needs & kNeedsClusters) return cluster_cost(row, p, device);
+  if (row.needs & kNeedsWorkspace) return split_cost(row, p, device);
+  if (row.needs & kNeedsWideRow) return reread_cost(row, p, device);
+  return registers_cost(row, p, device);
 }
 
-size_t workspace_bytes(const SoftmaxRow&, const SoftmaxProblem&, const DeviceTraits&) { return 0; }
+size_t workspace_bytes(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& device) {
+  if (row.needs & kNeedsClusters) {
+    const ClusterRing ring = cluster_ring(p, wide_rows(p), device);
+    return static_cast<size_t>(cluster_workspace_bytes(p, clusters_of(p, ring, device)));
+  }
+  if (!(row.needs & kNeedsWorkspace)) return 0;
+  const int64_t bytes_of_row = 8 * int64_t{wide_rows(p).runs};
+  if (p.rows > std::numeric_limits<int64_t>::max() / bytes_of_row) return SIZE_MAX;
+  return static_cast<size_t>(p.rows * bytes_of_row);
+}
 
 const char* force_variable(const SoftmaxProblem&) { return "MYGEMM_FORCE_SOFTMAX"; }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 struct alignas(2) __nv_bfloat16 {
@@ -23,6 +24,9 @@ inline __nv_bfloat16 __float2bfloat16_rn(float value) {
   return {static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16)};
 }
 
+inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 value) { return value.bits; }
+inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) { return {bits}; }
+
 inline __nv_bfloat16 __float2bfloat16(float value) { return __float2bfloat16_rn(value); }
 
 inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y) {
@@ -31,3 +35,13 @@ inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y) {
 
 inline float __low2float(__nv_bfloat162 pair) { return __bfloat162float(pair.x); }
 inline float __high2float(__nv_bfloat162 pair) { return __bfloat162float(pair.y); }
+
+// The larger and the smaller of each pair; a number beside a NaN.
+inline __nv_bfloat162 __hmax2(__nv_bfloat162 a, __nv_bfloat162 b) {
+  return __floats2bfloat162_rn(std::fmax(__low2float(a), __low2float(b)),
+                               std::fmax(__high2float(a), __high2float(b)));
+}
+inline __nv_bfloat162 __hmin2(__nv_bfloat162 a, __nv_bfloat162 b) {
+  return __floats2bfloat162_rn(std::fmin(__low2float(a), __low2float(b)),
+                               std::fmin(__high2float(a), __high2float(b)));
+}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 struct alignas(2) __half {
@@ -42,6 +43,9 @@ inline __half __float2half_rn(float value) {
   return signed_half((rebased + 0xFFF + (rebased >> 13 & 1)) >> 13);
 }
 
+inline unsigned short __half_as_ushort(__half half) { return half.bits; }
+inline __half __ushort_as_half(unsigned short bits) { return {bits}; }
+
 inline __half __float2half(float value) { return __float2half_rn(value); }
 
 inline __half2 __floats2half2_rn(float x, float y) {
@@ -50,3 +54,13 @@ inline __half2 __floats2half2_rn(float x, float y) {
 
 inline float __low2float(__half2 pair) { return __half2float(pair.x); }
 inline float __high2float(__half2 pair) { return __half2float(pair.y); }
+
+// The larger and the smaller of each pair; a number beside a NaN.
+inline __half2 __hmax2(__half2 a, __half2 b) {
+  return __floats2half2_rn(std::fmax(__low2float(a), __low2float(b)),
+                           std::fmax(__high2float(a), __high2float(b)));
+}
+inline __half2 __hmin2(__half2 a, __half2 b) {
+  return __floats2half2_rn(std::fmin(__low2float(a), __low2float(b)),
+                           std::fmin(__high2float(a), __high2float(b)));
+}

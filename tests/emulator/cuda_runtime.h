@@ -1,7 +1,8 @@
 // Emulator of the CUDA runtime: found instead of CUDA's header of this name when the kernels'
 // sources are compiled as C++. Qualifiers, device functions, runtime functions and launches.
 // Environment: MYGEMM_EMULATED_CC chooses the device (device.h), MYGEMM_EMULATED_SEED the order of
-// threads (execution.cpp), MYGEMM_EMULATED_BLOCKS cuts grids short (runtime.cpp).
+// threads (execution.cpp), MYGEMM_EMULATED_BLOCKS cuts grids short and MYGEMM_EMULATED_CLUSTER
+// limits clusters (launch.h).
 #pragma once
 
 #include <functional>
@@ -52,6 +53,12 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
                                                           int threads, size_t shared_bytes) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       blocks, reinterpret_cast<const void*>(kernel), threads, shared_bytes);
+}
+
+template <class... Parameters>
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, void (*kernel)(Parameters...),
+                                           const cudaLaunchConfig_t* config) {
+  return cudaOccupancyMaxActiveClusters(clusters, reinterpret_cast<const void*>(kernel), config);
 }
 
 template <class T>

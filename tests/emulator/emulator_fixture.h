@@ -42,12 +42,33 @@ cudaError_t launch(unsigned blocks, unsigned threads, size_t shared_bytes,
   return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
+inline cudaLaunchAttribute cluster_of(dim3 blocks) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {blocks.x, blocks.y, blocks.z};
+  return attribute;
+}
+
+template <class... Parameters, class... Arguments>
+cudaError_t launch_clusters(dim3 cluster, unsigned blocks, unsigned threads, size_t shared_bytes,
+                            void (*kernel)(Parameters...), Arguments... arguments) {
+  cudaLaunchAttribute attribute = cluster_of(cluster);
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared_bytes;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
 // Leaves no error and no setting behind.
 class EmulatorTest : public ::testing::Test {
  protected:
   void TearDown() override {
     unsetenv("MYGEMM_EMULATED_SEED");
     unsetenv("MYGEMM_EMULATED_BLOCKS");
+    unsetenv("MYGEMM_EMULATED_CLUSTER");
     cudaDeviceReset();
   }
 };

@@ -1,7 +1,7 @@
-// Emulator of the CUDA runtime: how a grid runs. Blocks run one after another; within a block every
-// CUDA thread is a fiber that runs until it waits for others. Which fiber runs next is shuffled, so
-// that code which depends on the order fails. This is the interface between device_functions.h and
-// the scheduler in execution.cpp.
+// Emulator of the CUDA runtime: how a grid runs. Clusters run one after another, and the blocks of
+// a cluster together; every CUDA thread is a fiber that runs until it waits for others. Which fiber
+// runs next is shuffled, so that code which depends on the order fails. This is the interface
+// between device_functions.h and the scheduler in execution.cpp.
 #pragma once
 
 #include <array>
@@ -27,7 +27,9 @@ struct Site {
 
 struct Grid {
   dim3 blocks, threads;
-  size_t shared_bytes;
+  size_t shared_bytes = 0;
+  bool clustered = false;        // launched as clusters
+  unsigned cluster_blocks = 1;   // along x
   std::function<void()> kernel;  // with its arguments bound; called once by each thread
 };
 
@@ -40,6 +42,13 @@ bool run(const Grid& grid);
 // Waits for every thread of the block.
 void wait_for_block(Site site);
 
+// The cluster of the running block, which is alone where the grid was not launched as clusters.
+bool clustered();
+unsigned cluster_rank();
+unsigned cluster_blocks();
+// Waits for every thread of the cluster.
+void wait_for_cluster(Site site);
+
 // Waits for the lanes of `mask`, which must call it with the same name and mask, and returns what
 // each of them passed. Lanes outside the mask are all ones.
 using LaneValues = std::array<uint64_t, kWarpSize>;
@@ -51,6 +60,8 @@ unsigned thread_number();  // within the block
 // The shared memory of the running block: exactly the bytes that the launch asked for.
 void* shared_memory();
 size_t shared_bytes();
+// Whether all these bytes belong to it.
+bool in_shared_memory(const void* data, size_t bytes);
 
 // Ends the process with a message, as a GPU stops a kernel that breaks one of its rules.
 [[noreturn, gnu::format(printf, 1, 2)]] void stop(const char* format, ...);
@@ -66,12 +77,17 @@ void start_copy(void* to, const void* from, size_t bytes);
 void commit_copies();
 void wait_for_copies(int pending_groups);
 
-// ---- called by mbarrier.cpp ----
+// ---- called by mbarrier.cpp and transfer.cpp ----
 
 // Waits for wake_waiters(object).
 void wait_for_object(const char* name, const void* object, unsigned parity, Site site);
 void wake_waiters(const void* object);
-bool is_waited_for(const void* object);
+
+// Blocks of the running cluster: the address in the shared memory of one, the way back, and whether
+// all its threads have ended.
+std::byte* shared_address(unsigned rank, size_t offset);
+size_t shared_offset(unsigned rank, const void* address);
+bool has_ended(unsigned rank);
 
 // By MYGEMM_EMULATED_SEED.
 unsigned random_number();

@@ -1,10 +1,14 @@
 // Proves the emulator's execution of grids: right kernels give right answers, and each kind of
 // mistake that it is there to find is found. The kernels here are small and of this file only.
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "emulator_fixture.h"
 #include "ptx/cp_async.cuh"
+#include "ptx/grid.cuh"
+#include "ptx/math.cuh"
 #include "ptx/shared.cuh"
 
 namespace {
@@ -228,6 +232,39 @@ __global__ void copy_misaligned(const float* in) {
 TEST_F(EmulatorDeathTest, MisalignedCopyIsCaught) {
   const DeviceArray<float> in(8);
   EXPECT_DEATH(launch(1, 1, 16, copy_misaligned, in.data()), "misaligned cp.async");
+}
+
+// ---- arithmetic ----
+
+__global__ void raise(const float* in, float* out) {
+  mygemm::ptx::wait_for_previous_grid();
+  out[threadIdx.x] = mygemm::ptx::exp2_approx(in[threadIdx.x]);
+  mygemm::ptx::launch_dependents();
+}
+
+TEST_F(EmulatorTest, PowersBelowTheSmallestNormalAreZero) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const DeviceArray<float> in(
+      std::vector<float>{0, 1, -1, 127, -126, -126.5f, -149, 1e-40f, -kInfinity, kInfinity, NAN});
+  const DeviceArray<float> out(11);
+  ASSERT_EQ(launch(1, 11, 0, raise, in.data(), out.data()), cudaSuccess);
+  std::vector<float> powers = out.values();
+  EXPECT_TRUE(std::isnan(powers.back()));
+  powers.pop_back();
+  EXPECT_EQ(powers, (std::vector<float>{1, 2, 0.5f, 0x1p127f, 0x1p-126f, 0, 0, 1, 0, kInfinity}));
+}
+
+__global__ void count_up(unsigned* tickets, unsigned long long* sum) {
+  const unsigned ticket = atomicAdd(tickets, 1u);
+  atomicAdd(sum, 1ull << ticket);
+}
+
+TEST_F(EmulatorTest, EveryThreadDrawsATicketOfItsOwn) {
+  const DeviceArray<unsigned> tickets(1);
+  const DeviceArray<unsigned long long> sum(1);
+  ASSERT_EQ(launch(2, 32, 0, count_up, tickets.data(), sum.data()), cudaSuccess);
+  EXPECT_EQ(tickets.values()[0], 64u);
+  EXPECT_EQ(sum.values()[0], ~0ull);
 }
 
 }  // namespace

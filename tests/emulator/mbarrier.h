@@ -1,18 +1,17 @@
-// Emulator of the CUDA runtime: barriers in shared memory that count arrivals and bytes, and the
-// copies of boxes that complete on them (sm_90).
-//
-// A copy destroys what it will overwrite at once, and brings its bytes as late as can be: when no
-// thread can run any more and one waits for the barrier. A kernel that reads too early, or refills
-// a buffer that others still read, finds all ones. Misuse ends the process, as other errors do
-// that stop a GPU; a wait without end is reported with the block's other deadlocks.
+// Emulator of the CUDA runtime: barriers in shared memory that count arrivals and bytes (sm_90).
+// Misuse ends the process, as other errors do that stop a GPU; a wait without end is reported with
+// the cluster's other deadlocks.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
-#include "cuda.h"
 #include "execution.h"
 
 namespace emulator {
+
+// Stops the kernel on a device that has no such instructions.
+void require_hopper(const char* what);
 
 // ---- called by device code ----
 
@@ -22,17 +21,24 @@ void fence_barriers();
 void arrive_expecting(uint64_t* barrier, unsigned bytes);
 void wait_for_barrier(uint64_t* barrier, unsigned parity, Site site);
 
-void prefetch_map(const CUtensorMap* map);
-void start_box(void* shared, const CUtensorMap* map, uint64_t* barrier, const int (&at)[3]);
+// ---- called by transfer.cpp ----
+
+// Stop the kernel where `barrier`, perhaps another block's, does not exist for the copy `what`: it
+// was not initialised, or that was not made known. A fence of the thread that initialised it makes
+// it known to all, a barrier of the cluster only to the stores of other blocks' threads.
+void require_fenced(uint64_t* barrier, const char* what);
+void require_known(uint64_t* barrier, const char* what);
+bool is_awaited(uint64_t* barrier);
+// Bytes of `what` are there, perhaps before they are announced. True where that ends the phase.
+bool count_arrived(uint64_t* barrier, size_t bytes, const char* what);
 
 // ---- called by the scheduler ----
 
-// A block begins: it has no barriers, and nothing is in flight.
+// A cluster begins: it has no barriers.
 void forget_barriers();
-// Some copy that a thread waits for arrives; false where there is none.
-bool land_a_box();
-bool boxes_in_flight();
-// To stderr: what each unfinished barrier lacks.
-void report_barriers();
+// All the cluster's threads have met: each has seen what the others initialised.
+void publish_barriers();
+// To stderr: what each unfinished barrier of a block lacks.
+void report_barriers(unsigned rank);
 
 }  // namespace emulator

@@ -2,17 +2,15 @@
 // everything: grids of different host threads run one after another.
 #include "cuda_runtime.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <map>
 #include <mutex>
 
 #include "cuda.h"
 #include "device.h"
 #include "execution.h"
+#include "launch.h"
 #include "memory.h"
 
 struct CUstream_st {};  // only its address matters
@@ -25,7 +23,6 @@ using emulator::Place;
 std::mutex lock;
 std::atomic<cudaError_t> sticky_error = cudaSuccess;  // until cudaDeviceReset()
 thread_local cudaError_t last_error = cudaSuccess;
-std::map<const void*, int> shared_limits;  // of kernels that asked for more than 48 KiB
 
 cudaError_t done(cudaError_t error) {
   if (sticky_error != cudaSuccess) error = sticky_error;
@@ -51,36 +48,6 @@ cudaError_t copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) 
   return cudaSuccess;
 }
 
-int shared_limit(const void* kernel) {
-  const auto found = shared_limits.find(kernel);
-  const int opted_in = found == shared_limits.end() ? 0 : found->second;
-  return std::max(opted_in, emulator::kSharedPerBlockDefault);
-}
-
-cudaError_t check_launch(const cudaLaunchConfig_t& config, const void* kernel) {
-  const dim3& grid = config.gridDim;
-  const dim3& block = config.blockDim;
-  const auto threads = static_cast<unsigned long long>(block.x) * block.y * block.z;
-  if (threads == 0 || threads > emulator::kThreadsPerBlock || block.z > 64) {
-    return cudaErrorInvalidConfiguration;
-  }
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7FFFFFFF || grid.y > 0xFFFF ||
-      grid.z > 0xFFFF) {
-    return cudaErrorInvalidConfiguration;
-  }
-  if (config.dynamicSmemBytes > static_cast<size_t>(shared_limit(kernel))) {
-    return cudaErrorInvalidValue;
-  }
-  return config.numAttrs == 0 ? cudaSuccess : cudaErrorNotSupported;
-}
-
-// MYGEMM_EMULATED_BLOCKS: the most blocks that a grid gets, however many it asks for. Loops over
-// more work than blocks, which real grids are seldom too small for, can then be tested.
-unsigned blocks_granted(unsigned asked_for) {
-  const char* text = std::getenv("MYGEMM_EMULATED_BLOCKS");
-  return text ? std::min(asked_for, static_cast<unsigned>(std::atoi(text))) : asked_for;
-}
-
 }  // namespace
 
 namespace emulator {
@@ -89,14 +56,14 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
                    const std::function<void()>& bound_kernel) {
   const std::lock_guard guard(lock);
   if (sticky_error != cudaSuccess) return done(sticky_error);
-  const cudaError_t error = check_launch(config, kernel);
+  Grid grid;
+  const cudaError_t error = read_launch(config, kernel, &grid);
   if (error != cudaSuccess) return done(error);
-  dim3 blocks = config.gridDim;
-  blocks.x = blocks_granted(blocks.x);
+  if (grid.clustered && active_clusters(grid) == 0) return done(cudaErrorInvalidClusterSize);
+  grid.blocks.x = blocks_granted(grid.blocks.x, grid.cluster_blocks);
+  grid.kernel = bound_kernel;
   const DeviceAccess access;
-  if (!run({blocks, config.blockDim, config.dynamicSmemBytes, bound_kernel})) {
-    sticky_error = cudaErrorLaunchFailure;
-  }
+  if (!run(grid)) sticky_error = cudaErrorLaunchFailure;
   return done(cudaSuccess);
 }
 
@@ -106,26 +73,32 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
 
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
   const std::lock_guard guard(lock);
-  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return done(cudaSuccess);
-  if (value < 0 || value > device().shared_per_block) return done(cudaErrorInvalidValue);
-  shared_limits[kernel] = value;
-  return done(cudaSuccess);
+  return done(emulator::set_kernel_attribute(kernel, attribute, value));
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
   const std::lock_guard guard(lock);
   *attributes = {};
   attributes->maxThreadsPerBlock = emulator::kThreadsPerBlock;
-  attributes->maxDynamicSharedSizeBytes = shared_limit(kernel);
+  attributes->maxDynamicSharedSizeBytes = emulator::shared_limit(kernel);
   return done(cudaSuccess);
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads,
                                                           size_t shared_bytes) {
   if (threads <= 0 || threads > emulator::kThreadsPerBlock) return done(cudaErrorInvalidValue);
-  const int shared = static_cast<int>(shared_bytes) + emulator::kSharedReservedPerBlock;
-  *blocks = std::min(
-      {device().blocks_per_sm, device().threads_per_sm / threads, device().shared_per_sm / shared});
+  *blocks = emulator::blocks_per_sm(threads, shared_bytes);
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel,
+                                           const cudaLaunchConfig_t* config) {
+  const std::lock_guard guard(lock);
+  emulator::Grid grid;
+  const cudaError_t error = emulator::read_launch(*config, kernel, &grid);
+  if (error != cudaSuccess) return done(error);
+  if (device().cc < 90) return done(cudaErrorInvalidClusterSize);
+  *clusters = emulator::active_clusters(grid);
   return done(cudaSuccess);
 }
 
@@ -218,6 +191,7 @@ const char* cudaGetErrorName(cudaError_t error) {
     case cudaErrorNoKernelImageForDevice: return "cudaErrorNoKernelImageForDevice";
     case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
     case cudaErrorNotSupported: return "cudaErrorNotSupported";
+    case cudaErrorInvalidClusterSize: return "cudaErrorInvalidClusterSize";
   }
   return "unrecognized error code";
 }
@@ -236,6 +210,8 @@ const char* cudaGetErrorString(cudaError_t error) {
       return "no kernel image is available for execution on the device";
     case cudaErrorLaunchFailure: return "unspecified launch failure";
     case cudaErrorNotSupported: return "operation not supported";
+    case cudaErrorInvalidClusterSize:
+      return "a kernel launch error has occurred due to cluster misconfiguration";
   }
   return "unrecognized error code";
 }
@@ -297,6 +273,10 @@ cudaError_t cudaMemset(void* data, int value, size_t bytes) {
   const emulator::DeviceAccess access;
   std::memset(data, value, bytes);
   return done(cudaSuccess);
+}
+
+cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t) {
+  return cudaMemset(data, value, bytes);
 }
 
 // ---- streams ----

@@ -60,6 +60,9 @@ TEST_F(EmulatorTest, CopiesAreChecked) {
   EXPECT_EQ(cudaMemcpy(host, data.data(), 16, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
   EXPECT_EQ(cudaMemset(data.data() + 1, 0, 16), cudaErrorInvalidValue);
   EXPECT_EQ(cudaMemset(host, 0, 16), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemsetAsync(host, 0, 16), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemsetAsync(data.data(), 0, 16), cudaSuccess);
+  EXPECT_EQ(data.values(), std::vector<int>(4));
   EXPECT_EQ(cudaFree(data.data() + 1), cudaErrorInvalidValue);
 }
 

@@ -1,12 +1,13 @@
-// Matrix rows of fp32, fp16 or bf16, read and written as fp32: single elements and packs of four.
-// The type is a run-time value: the branch on it is uniform, taken once per batch of packs, and
-// hidden behind the memory traffic. Device only.
+// Matrix rows of fp32, fp16 or bf16, read and written by packs and computed on as fp32. Device
+// only.
 #pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "problem.h"
+#include <type_traits>
+
+#include "kernels/softmax/formats.h"
 
 namespace mygemm {
 
@@ -29,116 +30,294 @@ __device__ __forceinline__ __nv_bfloat16 from_float<__nv_bfloat16>(float x) {
   return __float2bfloat16_rn(x);
 }
 
-// Calls body with a value of the element type that `type` stands for.
-template <class Body>
+__device__ __forceinline__ unsigned bits_of(float x) { return __float_as_uint(x); }
+__device__ __forceinline__ unsigned bits_of(__half x) { return __half_as_ushort(x); }
+__device__ __forceinline__ unsigned bits_of(__nv_bfloat16 x) { return __bfloat16_as_ushort(x); }
+
+// Calls body with a value of the element type that `type` stands for, of those the format has. The
+// branch is the same for all threads.
+template <class Format, class Body>
 __device__ __forceinline__ void with_type(mygemmDataType_t type, Body body) {
-  switch (type) {
-    case MYGEMM_R_32F: return body(float{});
-    case MYGEMM_R_16F: return body(__half{});
-    case MYGEMM_R_16BF: return body(__nv_bfloat16{});
+  if constexpr (Format::kWidest == 4) {
+    if (Format::kNarrowest == 4 || type == MYGEMM_R_32F) return body(float{});
+  }
+  if constexpr (Format::kNarrowest == 2) {
+    if (type == MYGEMM_R_16F) return body(__half{});
+    body(__nv_bfloat16{});
   }
 }
 
-// Four elements that are loaded or stored at once: 16 or 8 bytes.
+// Element i of packed words.
 template <class T>
-struct alignas(4 * sizeof(T)) Pack {
-  T element[4];
+__device__ __forceinline__ float element_of(const unsigned* word, int i) {
+  if constexpr (sizeof(T) == 4) {
+    return __uint_as_float(word[i]);
+  } else if constexpr (std::is_same_v<T, __half>) {
+    return to_float(__ushort_as_half(static_cast<unsigned short>(word[i / 2] >> i % 2 * 16)));
+  } else {
+    return __uint_as_float(i % 2 == 0 ? word[i / 2] << 16 : word[i / 2] & 0xffff0000u);
+  }
+}
+
+// Of two words of two 16-bit elements each, the larger or smaller ones; a number beside a NaN.
+template <class T>
+using TwoOf = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
+template <class T>
+__device__ __forceinline__ unsigned larger_elements(unsigned a, unsigned b) {
+  using Two = TwoOf<T>;
+  const Two result = __hmax2(reinterpret_cast<const Two&>(a), reinterpret_cast<const Two&>(b));
+  return reinterpret_cast<const unsigned&>(result);
+}
+template <class T>
+__device__ __forceinline__ unsigned smaller_elements(unsigned a, unsigned b) {
+  using Two = TwoOf<T>;
+  const Two result = __hmin2(reinterpret_cast<const Two&>(a), reinterpret_cast<const Two&>(b));
+  return reinterpret_cast<const unsigned&>(result);
+}
+
+// Element i is set, after all that come before it in the same word.
+template <class T>
+__device__ __forceinline__ void set_element(unsigned* word, int i, unsigned bits) {
+  if constexpr (sizeof(T) == 4) {
+    word[i] = bits;
+  } else {
+    word[i / 2] = i % 2 == 0 ? bits : word[i / 2] | bits << 16;
+  }
+}
+
+// Which elements a thread's packs are of a row that is whole packs. kSure packs or more are there,
+// unless the thread has no row (`inside` is false), and cost no comparison.
+template <int kSure>
+struct WholePlace {
+  static constexpr bool kRagged = false;
+  int first, stride, count;  // packs first, first + stride and so on, of `count`
+  bool inside;
+
+  __device__ int pack(int k) const { return first + k * stride; }
+  __device__ bool whole(int k) const { return inside && (k < kSure || pack(k) < count); }
+  __device__ bool has(int k, int) const { return whole(k); }
 };
 
-// One row of a matrix. packs: whole rows are packs of four, each aligned to its size.
-struct TypedRow {
-  char* data;
-  mygemmDataType_t type;
-  bool packs;
+// The same of a row that begins and ends anywhere: element 0 is the first one of the pack in which
+// the row begins, and begin <= e < end are the row's.
+template <int kPack>
+struct RaggedPlace {
+  static constexpr bool kRagged = kPack > 1;
+  int first, stride, begin, end;
+
+  __device__ int pack(int k) const { return first + k * stride; }
+  __device__ bool whole(int k) const {
+    return begin <= pack(k) * kPack && (pack(k) + 1) * kPack <= end;
+  }
+  __device__ bool has(int k, int i) const {
+    return begin <= pack(k) * kPack + i && pack(k) * kPack + i < end;
+  }
+  // Of pack 0 the row has some element: it begins there.
+  __device__ bool ragged(int k) const { return pack(k) * kPack < end && !whole(k); }
 };
 
-__device__ __forceinline__ TypedRow row_of(const TypedMatrix& matrix, int64_t row, int64_t cols) {
-  const int64_t size = element_bytes(matrix.type);
-  char* data = static_cast<char*>(matrix.data) + row * matrix.ld * size;
-  return {
-      data, matrix.type,
-      cols % 4 == 0 && reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(4 * size) == 0};
+// A tile that lies within its row: a pack for every 32 of a warp's lanes.
+struct FullPlace {
+  static constexpr bool kRagged = false;
+  int lane;
+
+  __device__ int pack(int k) const { return lane + 32 * k; }
+  __device__ bool whole(int) const { return true; }
+  __device__ bool has(int, int) const { return true; }
+};
+
+// Calls body(k) for each pack of which the row has some elements but not all. Few threads have such
+// packs, most of them one, and the body is there once: unrolled it would take registers from the
+// packs.
+template <int kPacks, class Place, class Body>
+__device__ __forceinline__ void for_each_ragged(const Place& at, Body body) {
+  if constexpr (Place::kRagged) {
+    if (at.whole(0) && at.whole(kPacks - 1)) return;
+#pragma unroll 1
+    for (int k = 0; k < kPacks; ++k) {
+      if (at.ragged(k)) body(k);
+    }
+  }
 }
 
-// The row from `column` on, a multiple of 4.
-__device__ __forceinline__ TypedRow from_column(const TypedRow& row, int64_t column) {
-  return {row.data + column * element_bytes(row.type), row.type, row.packs};
-}
+// Packs that a thread holds.
+template <class Format, int kPacks>
+struct Packs {
+  static constexpr int kPack = Format::kPack;
+  unsigned word[kPacks][Format::kWords];
 
-__device__ __forceinline__ float load_element(const TypedRow& row, int64_t column) {
-  float value = 0.0f;
-  with_type(row.type, [&](auto zero) {
-    using T = decltype(zero);
-    value = to_float(reinterpret_cast<const T*>(row.data)[column]);
-  });
-  return value;
-}
-
-__device__ __forceinline__ void store_element(const TypedRow& row, int64_t column, float value) {
-  with_type(row.type, [&](auto zero) {
-    using T = decltype(zero);
-    reinterpret_cast<T*>(row.data)[column] = from_float<T>(value);
-  });
-}
-
-// kPacks packs: pack p holds columns first + p * stride + (0..3). Columns from `cols` on are not
-// touched and read as `missing`. Columns are int: long rows are taken in parts (from_column).
-template <int kPacks>
-__device__ __forceinline__ void load_packs(float (&value)[kPacks][4], const TypedRow& row,
-                                           int first, int stride, int cols, float missing) {
-  with_type(row.type, [&](auto zero) {
-    using T = decltype(zero);
-    const T* data = reinterpret_cast<const T*>(row.data);
-    if (row.packs) {
-      Pack<T> pack[kPacks];
+  // Pack k as floats. `type` is that of the matrix it was loaded from.
+  __device__ __forceinline__ void get(int k, mygemmDataType_t type, float (&value)[kPack]) const {
+    if constexpr (Format::kKeepsFloats) {
 #pragma unroll
-      for (int p = 0; p < kPacks; ++p) {
-        const int column = first + p * stride;
-        if (column < cols) pack[p] = *reinterpret_cast<const Pack<T>*>(data + column);
-      }
-#pragma unroll
-      for (int p = 0; p < kPacks; ++p) {
-        const bool inside = first + p * stride < cols;
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          value[p][i] = inside ? to_float(pack[p].element[i]) : missing;
-        }
-      }
+      for (int i = 0; i < kPack; ++i) value[i] = __uint_as_float(word[k][i]);
     } else {
+      with_type<Format>(type, [&](auto zero) {
 #pragma unroll
-      for (int p = 0; p < kPacks; ++p) {
+        for (int i = 0; i < kPack; ++i) value[i] = element_of<decltype(zero)>(word[k], i);
+      });
+    }
+  }
+
+  // `type` is that of the matrix it will be stored to.
+  __device__ __forceinline__ void set(int k, mygemmDataType_t type, const float (&value)[kPack]) {
+    if constexpr (Format::kKeepsFloats) {
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int column = first + p * stride + i;
-          value[p][i] = column < cols ? to_float(data[column]) : missing;
+      for (int i = 0; i < kPack; ++i) word[k][i] = __float_as_uint(value[i]);
+    } else {
+      with_type<Format>(type, [&](auto zero) {
+        using T = decltype(zero);
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+          set_element<T>(word[k], i, bits_of(from_float<T>(value[i])));
         }
+      });
+    }
+  }
+};
+
+// A pack as it lies in memory: words, but for single 16-bit elements.
+template <class T, int kPack>
+struct alignas(kPack * sizeof(T)) PackBits {
+  static constexpr bool kWords = kPack * sizeof(T) >= 4;
+  using Word = std::conditional_t<kWords, unsigned, unsigned short>;
+  Word word[kWords ? kPack * sizeof(T) / 4 : 1];
+
+  __device__ __forceinline__ void set(int i, unsigned bits) {
+    if constexpr (sizeof(T) == 4 || !kWords) {
+      word[i] = static_cast<Word>(bits);
+    } else {
+      word[i / 2] = i % 2 == 0 ? bits : word[i / 2] | bits << 16;  // in the order of i
+    }
+  }
+  __device__ __forceinline__ unsigned get(int i) const {
+    if constexpr (sizeof(T) == 4 || !kWords) {
+      return word[i];
+    } else {
+      return word[i / 2] >> i % 2 * 16 & 0xffffu;
+    }
+  }
+};
+
+// Where the row's element 0 lies: its whole packs, in memory of any kind, and in global memory.
+struct Source {
+  const void *whole, *global;
+  __device__ Source(const void* row) : whole(row), global(row) {}
+  __device__ Source(const void* copy, const void* row) : whole(copy), global(row) {}
+};
+
+template <class Format, class T, int kPacks, class Place>
+__device__ __forceinline__ void load_as(Packs<Format, kPacks>& packs, const Source& row,
+                                        const Place& at, unsigned missing_bits) {
+  constexpr int kPack = Format::kPack;
+  using Bits = PackBits<T, kPack>;
+  Bits bits[kPacks];
+#pragma unroll
+  for (int k = 0; k < kPacks; ++k) {
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) bits[k].set(i, missing_bits);
+    if (at.whole(k)) bits[k] = static_cast<const Bits*>(row.whole)[at.pack(k)];
+  }
+  for_each_ragged<kPacks>(at, [&](int ragged) {
+    using Element = PackBits<T, 1>;
+    const Element* element = static_cast<const Element*>(row.global) + at.pack(ragged) * kPack;
+    Bits some;
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) {
+      some.set(i, at.has(ragged, i) ? element[i].get(0) : missing_bits);
+    }
+#pragma unroll
+    for (int k = 0; k < kPacks; ++k) {
+      if (k == ragged) bits[k] = some;
+    }
+  });
+#pragma unroll
+  for (int k = 0; k < kPacks; ++k) {
+#pragma unroll
+    for (int i = 0; i < Format::kWords; ++i) {
+      if constexpr (!Format::kKeepsFloats) {
+        packs.word[k][i] = bits[k].word[i];
+      } else if constexpr (Bits::kWords) {
+        packs.word[k][i] = __float_as_uint(element_of<T>(bits[k].word, i));
+      } else {
+        const unsigned word = bits[k].word[0];
+        packs.word[k][0] = __float_as_uint(element_of<T>(&word, 0));
       }
+    }
+  }
+}
+
+template <class Format, class T, int kPacks, class Place>
+__device__ __forceinline__ void store_as(const Packs<Format, kPacks>& packs, void* row,
+                                         const Place& at) {
+  constexpr int kPack = Format::kPack;
+  using Bits = PackBits<T, kPack>;
+  Bits bits[kPacks];
+#pragma unroll
+  for (int k = 0; k < kPacks; ++k) {
+#pragma unroll
+    for (int i = 0; i < Format::kWords; ++i) {
+      if constexpr (Format::kKeepsFloats) {
+        bits[k].set(i, bits_of(from_float<T>(__uint_as_float(packs.word[k][i]))));
+      } else {
+        bits[k].word[i] = packs.word[k][i];
+      }
+    }
+    if (at.whole(k)) static_cast<Bits*>(row)[at.pack(k)] = bits[k];
+  }
+  for_each_ragged<kPacks>(at, [&](int ragged) {
+    using Element = PackBits<T, 1>;
+    Element* element = static_cast<Element*>(row) + at.pack(ragged) * kPack;
+    Bits some = bits[0];
+#pragma unroll
+    for (int k = 1; k < kPacks; ++k) {
+      if (k == ragged) some = bits[k];
+    }
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) {
+      if (at.has(ragged, i)) element[i].set(0, some.get(i));
     }
   });
 }
 
-template <int kPacks>
-__device__ __forceinline__ void store_packs(const float (&value)[kPacks][4], const TypedRow& row,
-                                            int first, int stride, int cols) {
-  with_type(row.type, [&](auto zero) {
-    using T = decltype(zero);
-    T* data = reinterpret_cast<T*>(row.data);
-#pragma unroll
-    for (int p = 0; p < kPacks; ++p) {
-      const int column = first + p * stride;
-      if (row.packs) {
-        Pack<T> pack;
-#pragma unroll
-        for (int i = 0; i < 4; ++i) pack.element[i] = from_float<T>(value[p][i]);
-        if (column < cols) *reinterpret_cast<Pack<T>*>(data + column) = pack;
-      } else {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          if (column + i < cols) data[column + i] = from_float<T>(value[p][i]);
-        }
-      }
-    }
-  });
+// Elements that the row does not have become `missing`.
+template <class Format, int kPacks, class Place>
+__device__ __forceinline__ void load(Packs<Format, kPacks>& packs, const Source& row,
+                                     mygemmDataType_t type, const Place& at, float missing) {
+  if constexpr (Format::kKeepsFloats) {
+    with_type<Format>(type, [&](auto zero) {
+      using T = decltype(zero);
+      load_as<Format, T>(packs, row, at, bits_of(from_float<T>(missing)));
+    });
+  } else {
+    const unsigned bits = type == MYGEMM_R_16F ? bits_of(from_float<__half>(missing))
+                                               : bits_of(from_float<__nv_bfloat16>(missing));
+    load_as<Format, __half>(packs, row, at, bits);  // the bits of either type
+  }
+}
+
+template <class Format, int kPacks, class Place>
+__device__ __forceinline__ void store(const Packs<Format, kPacks>& packs, void* row,
+                                      mygemmDataType_t type, const Place& at) {
+  if constexpr (Format::kKeepsFloats) {
+    with_type<Format>(type, [&](auto zero) { store_as<Format, decltype(zero)>(packs, row, at); });
+  } else {
+    store_as<Format, __half>(packs, row, at);  // the bits of either type
+  }
+}
+
+// Where element `column` of a matrix row lies.
+__device__ __forceinline__ char* address_of(const TypedMatrix& matrix, int64_t row,
+                                            int64_t column = 0) {
+  return static_cast<char*>(matrix.data) + (row * matrix.ld + column) * element_bytes(matrix.type);
+}
+
+// Elements from the beginning of the pack in which a row begins to the row.
+template <class Format>
+__device__ __forceinline__ int shift_of(const TypedMatrix& matrix, int64_t row) {
+  const auto address = reinterpret_cast<uintptr_t>(address_of(matrix, row));
+  return static_cast<int>((element_bytes(matrix.type) == 4 ? address / 4 : address / 2) %
+                          Format::kPack);
 }
 
 }  // namespace mygemm

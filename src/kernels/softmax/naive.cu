@@ -1,43 +1,64 @@
 // Softmax, step 1 of the ladder: a warp per matrix row, one element per lane at a time, the input
 // read again for the maximum, the sum and the result. Runs everything there is.
 #include "kernels/launch.h"
-#include "kernels/reduce.cuh"
 #include "kernels/rows.h"
-#include "kernels/softmax/elements.cuh"
-#include "kernels/softmax/formulas.cuh"
+#include "kernels/softmax/packs.cuh"
 
 namespace mygemm {
 namespace {
 
 constexpr int kThreads = 128, kRowsPerBlock = kThreads / 32;
 
+using Element = Packs<MixedElements, 1>;
+
+__device__ __forceinline__ float element_at(const TypedMatrix& matrix, int64_t r, int64_t c) {
+  Element element;
+  load(element, address_of(matrix, r, c), matrix.type, FullPlace{0}, 0.0f);
+  return __uint_as_float(element.word[0][0]);
+}
+
+__device__ __forceinline__ void write(const TypedMatrix& matrix, int64_t r, int64_t c,
+                                      float value) {
+  Element element{{{__float_as_uint(value)}}};
+  store(element, address_of(matrix, r, c), matrix.type, FullPlace{0});
+}
+
 __device__ void forward_row(const SoftmaxProblem& p, int64_t r, int lane) {
-  const TypedRow x = row_of(p.in, r, p.cols), y = row_of(p.out, r, p.cols);
-  float maximum = -INFINITY;
+  const Scale scale(p, true);
+  // As load_x(): a scale of 0 is applied here.
+  const auto x = [&](int64_t c) {
+    return p.scale == 0.0f ? 0.0f * element_at(p.in, r, c) : element_at(p.in, r, c);
+  };
+  MaxSum row{-INFINITY, 0.0f};
   for (int64_t c = lane; c < p.cols; c += 32) {
-    maximum = fmaxf(maximum, scaled(p, load_element(x, c)));
+    row.maximum = fmaxf(row.maximum, ordered(scale, x(c)));
   }
-  maximum = warp_reduce<Max>(maximum);
-  float sum = 0.0f;
+  row.maximum = warp_reduce<Max>(row.maximum);
+  const Reference to(scale, row.maximum);
+  float lost = 0.0f;  // Kahan's sum: a lane may have any number of terms
   for (int64_t c = lane; c < p.cols; c += 32) {
-    sum += expf(scaled(p, load_element(x, c)) - maximum);
+    const float term = Exponential<true>::of(scale, x(c), to) - lost;
+    const float sum = __fadd_rn(row.sum, term);
+    lost = __fsub_rn(__fsub_rn(sum, row.sum), term);
+    row.sum = sum;
   }
-  const RowNormaliser row = normaliser(p, maximum, warp_reduce<Sum>(sum));
+  row.sum = warp_reduce<Sum>(row.sum);
+  const float factor = factor_of<MixedElements>(p, scale, row);
   for (int64_t c = lane; c < p.cols; c += 32) {
-    store_element(y, c, softmax_of(p, scaled(p, load_element(x, c)), row));
+    write(p.out, r, c,
+          p.log_mode() ? log_softmax_of(scale, x(c), row.maximum, factor)
+                       : Exponential<true>::of(scale, x(c), to) * factor);
   }
 }
 
 __device__ void backward_row(const SoftmaxProblem& p, int64_t r, int lane) {
-  const TypedRow y = row_of(p.in, r, p.cols), dy = row_of(p.dy, r, p.cols);
-  const TypedRow dx = row_of(p.out, r, p.cols);
   float sum = 0.0f;
   for (int64_t c = lane; c < p.cols; c += 32) {
-    sum += gradient_term(p, load_element(y, c), load_element(dy, c));
+    sum += gradient_term(p, element_at(p.in, r, c), element_at(p.dy, r, c));
   }
   sum = warp_reduce<Sum>(sum);
   for (int64_t c = lane; c < p.cols; c += 32) {
-    store_element(dx, c, gradient_of(p, load_element(y, c), load_element(dy, c), sum));
+    write(p.out, r, c, gradient_of<true>(p, element_at(p.in, r, c), element_at(p.dy, r, c), sum));
   }
 }
 

@@ -1,108 +1,120 @@
 // Softmax of short rows: a row lives in the registers of a warp, or of part of one, and is read
-// once. kLanes lanes hold kPacks packs of four columns each.
-//
-// 512 columns are the most: eight packs a lane need more registers than leave enough warps.
+// once. Lanes hold kPacks packs each; the last one may be missing.
 #include "kernels/launch.h"
-#include "kernels/reduce.cuh"
 #include "kernels/rows.h"
-#include "kernels/softmax/elements.cuh"
-#include "kernels/softmax/formulas.cuh"
+#include "kernels/softmax/lanes.h"
+#include "kernels/softmax/packs.cuh"
 
 namespace mygemm {
 namespace {
 
 constexpr int kThreads = 128;
+constexpr int kAnyLanes = -1;
 
-template <int kLanes, int kPacks>
-__device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, bool inside,
-                                            int first) {
-  const TypedRow x = row_of(p.in, r, p.cols), y = row_of(p.out, r, p.cols);
-  const int cols = inside ? static_cast<int>(p.cols) : 0;
-  float s[kPacks][4];
-  load_packs(s, x, first, 4 * kLanes, cols, 0.0f);
-  float maximum = -INFINITY;
-#pragma unroll
-  for (int k = 0; k < kPacks; ++k) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      s[k][i] = first + k * 4 * kLanes + i < cols ? scaled(p, s[k][i]) : -INFINITY;
-      maximum = fmaxf(maximum, s[k][i]);
-    }
-  }
-  maximum = warp_reduce<Max, kLanes>(maximum);
-  float sum = 0.0f;
-#pragma unroll
-  for (int k = 0; k < kPacks; ++k) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) sum += expf(s[k][i] - maximum);
-  }
-  const RowNormaliser row = normaliser(p, maximum, warp_reduce<Sum, kLanes>(sum));
-#pragma unroll
-  for (int k = 0; k < kPacks; ++k) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) s[k][i] = softmax_of(p, s[k][i], row);
-  }
-  store_packs(s, y, first, 4 * kLanes, cols);
+// Lanes of a row: 2^kLog2Lanes, or known at run time only. Elements and shuffles then cost an
+// instruction or two more each, which only the cheapest elements notice.
+template <int kLog2Lanes>
+struct Lanes {
+  int run_time_log2;
+  __device__ int log2() const { return kLog2Lanes == kAnyLanes ? run_time_log2 : kLog2Lanes; }
+};
+
+template <class Format, int kPacks, class Place>
+__device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, const Place& at,
+                                            int log2_lanes) {
+  const Scale scale(p, Format::kAccurate);
+  Packs<Format, kPacks> x;
+  load_x(p, scale, x, address_of(p.in, r), at);
+  MaxSum row;
+  row.maximum = warp_reduce<Max>(largest(p, scale, x), log2_lanes);
+  const Reference to(scale, row.maximum);
+  row.sum = warp_reduce<Sum>(exponentials(p, scale, x, to), log2_lanes);
+  finish(p, scale, x, row.maximum, factor_of<Format>(p, scale, row));
+  store(x, address_of(p.out, r), p.out.type, at);
 }
 
-template <int kLanes, int kPacks>
-__device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r, bool inside,
-                                             int first) {
-  const int cols = inside ? static_cast<int>(p.cols) : 0;
-  float y[kPacks][4], dy[kPacks][4];
-  load_packs(y, row_of(p.in, r, p.cols), first, 4 * kLanes, cols, 0.0f);
-  load_packs(dy, row_of(p.dy, r, p.cols), first, 4 * kLanes, cols, 0.0f);
-  float sum = 0.0f;
-#pragma unroll
-  for (int k = 0; k < kPacks; ++k) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) sum += gradient_term(p, y[k][i], dy[k][i]);
-  }
-  sum = warp_reduce<Sum, kLanes>(sum);
-#pragma unroll
-  for (int k = 0; k < kPacks; ++k) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) dy[k][i] = gradient_of(p, y[k][i], dy[k][i], sum);
-  }
-  store_packs(dy, row_of(p.out, r, p.cols), first, 4 * kLanes, cols);
+template <class Format, int kPacks, class Place>
+__device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r, const Place& at,
+                                             int log2_lanes) {
+  Packs<Format, kPacks> y, dy;
+  load(y, address_of(p.in, r), p.in.type, at, 0.0f);
+  load(dy, address_of(p.dy, r), p.dy.type, at, 0.0f);
+  gradients(p, y, dy, warp_reduce<Sum>(gradient_sum(p, y, dy), log2_lanes));
+  store(dy, address_of(p.out, r), p.out.type, at);
 }
 
-template <int kLanes, int kPacks, bool kBackward>
-__global__ void __launch_bounds__(kThreads, kPacks == 4 ? 4 : 8)
-    softmax_warp(const SoftmaxProblem p) {
-  constexpr int kRowsPerBlock = kThreads / kLanes;
-  const int first = static_cast<int>(threadIdx.x) % kLanes * 4;
+// Each group of lanes works on one row. One at a time: a warp that loads several rows before it
+// works on them is slower, whatever hides latencies elsewhere (4 rows of 32 columns: 0.95 of a copy
+// where one has 1.00; H200).
+template <class Format, int kPacks, bool kBackward, int kLog2Lanes>
+__global__ void __launch_bounds__(kThreads)
+    softmax_warp(const SoftmaxProblem p, const Lanes<kLog2Lanes> shape) {
+  const int log2_lanes = shape.log2(), lanes = 1 << log2_lanes;
+  const int rows_per_block = kThreads >> log2_lanes;
+  const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
+  const int packs = static_cast<int>(p.cols) / Format::kPack;
   // All lanes of a warp stay for the shuffles; those past the last row read and write nothing.
-  for (int64_t r0 = int64_t{blockIdx.x} * kRowsPerBlock; r0 < p.rows;
-       r0 += int64_t{gridDim.x} * kRowsPerBlock) {
-    const int64_t r = r0 + threadIdx.x / kLanes;
-    const bool inside = r < p.rows;
+  for (int64_t r0 = int64_t{blockIdx.x} * rows_per_block; r0 < p.rows;
+       r0 += int64_t{gridDim.x} * rows_per_block) {
+    const int64_t r = r0 + (static_cast<int>(threadIdx.x) >> log2_lanes);
+    const WholePlace<kPacks - 1> at{lane, lanes, packs, r < p.rows};
     if constexpr (kBackward) {
-      backward_row<kLanes, kPacks>(p, inside ? r : 0, inside, first);
+      backward_row<Format, kPacks>(p, r, at, log2_lanes);
     } else {
-      forward_row<kLanes, kPacks>(p, inside ? r : 0, inside, first);
+      forward_row<Format, kPacks>(p, r, at, log2_lanes);
     }
   }
 }
 
-template <int kLanes, int kPacks>
-Status launch_warps(const SoftmaxProblem& p, const LaunchContext& context) {
-  const unsigned blocks = grid_size(ceil_div(p.rows, kThreads / kLanes));
-  const auto kernel =
-      p.backward ? softmax_warp<kLanes, kPacks, true> : softmax_warp<kLanes, kPacks, false>;
-  return launch(context, kernel, blocks, kThreads, 0, p);
+// Formats and packs that are worth a kernel for each number of lanes, 4 to 32: forward, 16-bit in
+// packs (0.96 of a copy with any lanes, 1.00 with fixed ones) and odd widths of fp32 (0.84, 0.92).
+template <class Format, int kPacks>
+constexpr bool fixed_lanes_pay() {
+  return (std::is_same_v<Format, Packs16> && kPacks >= 2) ||
+         (std::is_same_v<Format, Fp32Elements> && kPacks >= 5);
+}
+
+template <class Format, int kPacks, int kLog2Lanes>
+Status launch_lanes(const SoftmaxProblem& p, int log2_lanes, const LaunchContext& context) {
+  const auto run = [&](auto kernel, auto shape) {
+    const unsigned blocks = grid_size(ceil_div(p.rows, kThreads >> log2_lanes));
+    return launch(context, kernel, blocks, kThreads, 0, p, shape);
+  };
+  if constexpr (kLog2Lanes != kAnyLanes) {
+    if (p.backward || log2_lanes < kLog2Lanes) {
+      constexpr int kNext = kLog2Lanes > 2 && kPacks <= 8 ? kLog2Lanes - 1 : kAnyLanes;
+      return launch_lanes<Format, kPacks, kNext>(p, log2_lanes, context);
+    }
+    return run(softmax_warp<Format, kPacks, false, kLog2Lanes>, Lanes<kLog2Lanes>{log2_lanes});
+  } else {
+    return run(p.backward ? softmax_warp<Format, kPacks, true, kAnyLanes>
+                          : softmax_warp<Format, kPacks, false, kAnyLanes>,
+               Lanes<kAnyLanes>{log2_lanes});
+  }
+}
+
+template <class Format, int kPacks = 1>
+Status launch_packs(const SoftmaxProblem& p, const SoftmaxLanes& shape,
+                    const LaunchContext& context) {
+  constexpr bool kFp32 = Format::kNarrowest == 4;
+  constexpr int kMost = Format::kPack > 1 ? 4 : kFp32 ? 16 : 8;  // most_packs_of_lane()
+  if constexpr (kPacks < kMost) {
+    if (shape.packs > kPacks) return launch_packs<Format, kPacks + 1>(p, shape, context);
+  }
+  constexpr int kLog2Lanes = fixed_lanes_pay<Format, kPacks>() ? 5 : kAnyLanes;
+  return launch_lanes<Format, kPacks, kLog2Lanes>(p, shape.log2_lanes, context);
 }
 
 }  // namespace
 
 Status cuda::launch_softmax_warp(const SoftmaxRow&, const SoftmaxProblem& p,
                                  const LaunchContext& context) {
-  if (p.cols <= 16) return launch_warps<4, 1>(p, context);
-  if (p.cols <= 32) return launch_warps<8, 1>(p, context);
-  if (p.cols <= 64) return launch_warps<16, 1>(p, context);
-  if (p.cols <= 128) return launch_warps<32, 1>(p, context);
-  if (p.cols <= 256) return launch_warps<32, 2>(p, context);
-  return launch_warps<32, 4>(p, context);
+  const SoftmaxLanes shape = softmax_lanes(p);
+  const auto with_format = [&](auto format) {
+    return launch_packs<decltype(format)>(p, shape, context);
+  };
+  return layout_of(p) == Layout::kPacks ? with_packs(p, with_format)
+                                        : with_elements(p, with_format);
 }
 
 }  // namespace mygemm

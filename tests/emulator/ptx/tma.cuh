@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "cuda.h"
-#include "mbarrier.h"
+#include "transfer.h"
 
 namespace mygemm::ptx {
 

@@ -1,0 +1,138 @@
+// Softmax of few or very wide rows, each split over many blocks: one grid sums
+// the runs of wide.h up in the workspace, a second one combines them and writes the results. The
+// second grid begins while the first one ends, and has loaded its first tiles by then.
+#include "kernels/launch.h"
+#include "kernels/rows.h"
+#include "kernels/softmax/split.h"
+#include "kernels/softmax/wide.cuh"
+#include "ptx/grid.cuh"
+#include "ptx/shared.cuh"
+
+namespace mygemm {
+namespace {
+
+constexpr int kThreads = 32 * kSplitWarps;
+
+struct SumsStorage {
+  MaxSum lane[2][kSplitWarps][32];  // of a tile; of two batches of tiles in turn
+};
+
+struct ResultsStorage {
+  MaxSum run[WideRows::kMostRuns];
+};
+
+// The runs and tiles of a block.
+struct OwnRuns {
+  int64_t row, first_tile, last_tile;
+  int first_run, last_run;
+
+  __device__ OwnRuns(const WideRows& rows, const SplitRows& split) {
+    row = blockIdx.x / split.blocks_of_row;
+    first_run = static_cast<int>(blockIdx.x % split.blocks_of_row) * split.runs_of_block;
+    last_run =
+        first_run + split.runs_of_block < rows.runs ? first_run + split.runs_of_block : rows.runs;
+    first_tile = rows.first_tile(first_run);
+    last_tile = rows.first_tile(last_run);
+  }
+};
+
+template <class Format, bool kBackward>
+__global__ void __launch_bounds__(kThreads)
+    softmax_split_sums(const SoftmaxProblem p, const WideRows rows, const SplitRows split,
+                       MaxSum* runs) {
+  auto& shared = shared_storage<SumsStorage>();
+  ptx::launch_dependents();
+  const Scale scale(p, Format::kAccurate);
+  const OwnRuns own(rows, split);
+  const WideRow<Format> row(p, own.row);
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int run = own.first_run + warp;
+  const int64_t run_first = rows.first_tile(run), run_last = rows.first_tile(run + 1);
+  LaneSum sum;
+  WideTile<Format, kBackward> tile;
+  if (split.run_for_each_warp) {
+    if (run >= own.last_run) return;
+    for (int64_t t = run_first; t < run_last; ++t) {
+      tile.load_from(p, scale, row, t);
+      tile.add_to(sum, p, scale);
+    }
+  } else {
+    // Each warp sums up a tile; then warp w adds to run first_run + w what lanes saw of its tiles.
+    int parity = 0;
+    for (int64_t first = own.first_tile; first < own.last_tile; first += kSplitWarps) {
+      auto& tiles = shared.lane[parity];
+      if (first + warp < own.last_tile) {
+        LaneSum of_tile;
+        tile.load_from(p, scale, row, first + warp);
+        tile.add_to(of_tile, p, scale);
+        tiles[warp][lane] = of_tile.seen;
+      }
+      __syncthreads();  // the tiles' sums are there; those of the batch before have been read
+      if (run < own.last_run) {
+        for (int t = 0; t < kSplitWarps; ++t) {
+          if (run_first <= first + t && first + t < run_last) {
+            sum.add_part<kBackward>(scale, tiles[t][lane]);
+          }
+        }
+      }
+      parity ^= 1;
+    }
+    if (run >= own.last_run) return;
+  }
+  const MaxSum whole_run = sum.run<kBackward>(scale);
+  if (lane == 0) runs[own.row * rows.runs + run] = whole_run;
+}
+
+template <class Format, bool kBackward>
+__global__ void __launch_bounds__(kThreads)
+    softmax_split_results(const SoftmaxProblem p, const WideRows rows, const SplitRows split,
+                          const MaxSum* runs) {
+  auto& shared = shared_storage<ResultsStorage>();
+  const Scale scale(p, Format::kAccurate);
+  const OwnRuns own(rows, split);
+  const WideRow<Format> row(p, own.row);
+  // From the last batch of tiles, which the first grid read last, to the first one.
+  const int64_t batches = ceil_div(own.last_tile - own.first_tile, int64_t{kSplitWarps});
+  int64_t t = own.first_tile + (batches - 1) * kSplitWarps + threadIdx.x / 32;
+  MaxSum whole;
+  for (bool first = true; t >= own.first_tile; t -= kSplitWarps, first = false) {
+    WideTile<Format, kBackward> tile;
+    tile.load_from(p, scale, row, t);
+    if (first) {
+      ptx::wait_for_previous_grid();
+      for (int i = static_cast<int>(threadIdx.x); i < rows.runs; i += kThreads) {
+        shared.run[i] = runs[own.row * rows.runs + i];
+      }
+      __syncthreads();  // the row's runs are there
+      whole = combine_runs<kBackward>(scale, shared.run, rows.runs);
+    }
+    if (t < own.last_tile) tile.write(p, scale, row, t, whole);
+  }
+}
+
+}  // namespace
+
+Status cuda::launch_softmax_split(const SoftmaxRow&, const SoftmaxProblem& p,
+                                  const LaunchContext& context) {
+  const WideRows rows = wide_rows(p);
+  const SplitRows split = split_rows(p, rows, *context.device);
+  auto* runs = static_cast<MaxSum*>(context.workspace);
+  return with_wide_format(p, [&](auto format) {
+    using Format = decltype(format);
+    LaunchShape shape;
+    shape.blocks = static_cast<unsigned>(p.rows * split.blocks_of_row);
+    shape.threads = kThreads;
+    shape.shared_bytes = sizeof(SumsStorage);
+    RETURN_IF_ERROR(launch(
+        context, p.backward ? softmax_split_sums<Format, true> : softmax_split_sums<Format, false>,
+        shape, p, rows, split, runs));
+    shape.shared_bytes = sizeof(ResultsStorage);
+    shape.may_overlap = true;
+    return launch(
+        context,
+        p.backward ? softmax_split_results<Format, true> : softmax_split_results<Format, false>,
+        shape, p, rows, split, static_cast<const MaxSum*>(runs));
+  });
+}
+
+}  // namespace mygemm

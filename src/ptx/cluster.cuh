@@ -1,0 +1,90 @@
+// Clusters of thread blocks that reach each other's shared memory. Lowest SM: 90; below it every
+// function stops the kernel, and the plan launches none that calls one. Device only.
+//
+// A block must not end while another may still write to its shared memory: the last thing that the
+// blocks of a cluster do is cluster_sync().
+#pragma once
+
+#include <cstdint>
+
+namespace mygemm::ptx {
+
+// %cluster_ctarank: this block's number within its cluster.
+__device__ __forceinline__ unsigned cluster_rank() {
+  unsigned value = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(value));
+#endif
+  return value;
+}
+
+// %cluster_nctarank: blocks of a cluster.
+__device__ __forceinline__ unsigned cluster_blocks() {
+  unsigned value = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(value));
+#endif
+  return value;
+}
+
+// %clusterid.x: this cluster's number within the grid.
+__device__ __forceinline__ unsigned cluster_number() {
+  unsigned value = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  asm("mov.u32 %0, %%clusterid.x;" : "=r"(value));
+#endif
+  return value;
+}
+
+// %nclusterid.x: clusters of the grid.
+__device__ __forceinline__ unsigned cluster_count() {
+  unsigned value = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  asm("mov.u32 %0, %%nclusterid.x;" : "=r"(value));
+#endif
+  return value;
+}
+
+// barrier.cluster: until every thread of the cluster is here; what each wrote before is then seen
+// by all. Every thread must call.
+__device__ __forceinline__ void cluster_sync() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  asm volatile(
+      "barrier.cluster.arrive.release.aligned;\n"
+      "barrier.cluster.wait.acquire.aligned;" ::
+          : "memory");
+#endif
+}
+
+// st.async: writes `value` to the variable of block `rank` that is `shared` here, and counts 8
+// bytes on that block's `barrier` when it is there. To the own block too.
+__device__ __forceinline__ void store_async_8(void* shared, uint64_t* barrier, unsigned rank,
+                                              uint64_t value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  const auto here = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const auto done = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+  asm volatile(
+      "{\n"
+      ".reg .b32 there, done;\n"
+      "mapa.shared::cluster.u32 there, %0, %2;\n"
+      "mapa.shared::cluster.u32 done, %1, %2;\n"
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [there], %3, [done];\n"
+      "}" ::"r"(here),
+      "r"(done), "r"(rank), "l"(value)
+      : "memory");
+#endif
+}
+
+}  // namespace mygemm::ptx

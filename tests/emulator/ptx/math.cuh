@@ -1,0 +1,15 @@
+// Emulator of the CUDA runtime: stands in for src/ptx/math.cuh (any SM).
+#pragma once
+
+#include <cfloat>
+#include <cmath>
+
+namespace mygemm::ptx {
+
+// An input below 2^-126 counts as zero on a GPU, which gives the same: 1.
+inline float exp2_approx(float x) {
+  const float value = std::exp2(x);
+  return value < FLT_MIN ? 0.0f : value;
+}
+
+}  // namespace mygemm::ptx

@@ -1,0 +1,144 @@
+// Emulator of the CUDA runtime: copies and stores in flight. See transfer.h.
+#include "transfer.h"
+
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "execution.h"
+#include "mbarrier.h"
+#include "memory.h"
+#include "tensor_map.h"
+
+namespace emulator {
+namespace {
+
+constexpr const char* kBox = "cp.async.bulk.tensor";
+constexpr const char* kBulk = "cp.async.bulk";
+constexpr const char* kStore = "st.async";
+
+struct Transfer {
+  const char* name;  // of the instruction
+  unsigned block;    // that it goes to, by rank
+  size_t bytes;
+  uint64_t* barrier;
+  std::function<void()> land;
+  std::string description;
+};
+
+std::vector<Transfer> in_flight;
+
+void start(std::byte* to, Transfer transfer) {
+  std::memset(to, 0xFF, transfer.bytes);
+  in_flight.push_back(std::move(transfer));
+}
+
+TensorMap read_map(const CUtensorMap* map, const char* what) {
+  require_hopper(what);
+  TensorMap result;
+  std::memcpy(&result, map, sizeof result);
+  if (!is_multiple(map, 64) || result.mark != kTensorMapMark) stop("%s: no tensor map", what);
+  return result;
+}
+
+void require_destination(const void* shared, size_t bytes, size_t alignment, const char* what) {
+  if (!is_multiple(shared, alignment)) {
+    stop("misaligned %s to %p, which is no multiple of %zu", what, shared, alignment);
+  }
+  if (!in_shared_memory(shared, bytes)) {
+    stop("%s of %zu bytes to %p, beyond the block's shared memory", what, bytes, shared);
+  }
+}
+
+}  // namespace
+
+void prefetch_map(const CUtensorMap* map) { read_map(map, "prefetch.tensormap"); }
+
+void start_box(void* shared, const CUtensorMap* map, uint64_t* barrier, const int (&at)[3]) {
+  const TensorMap tensor = read_map(map, kBox);
+  require_fenced(barrier, kBox);
+  require_destination(shared, tensor.box_bytes(), alignment_of(tensor), kBox);
+  if (tensor.swizzled && tensor.element_bytes() * static_cast<size_t>(tensor.box[0]) != 128) {
+    stop("%s with a swizzle of rows of fewer than 128 bytes is not emulated", kBox);
+  }
+  auto* const to = static_cast<std::byte*>(shared);
+  const int x = at[0], y = at[1], z = at[2];
+  char description[64];
+  std::snprintf(description, sizeof description, "copy of box (%d, %d, %d)", x, y, z);
+  start(to, {kBox, cluster_rank(), tensor.box_bytes(), barrier,
+             [=] {
+               copy_box(to, tensor, {x, y, z});
+             },
+             description});
+}
+
+void start_bulk(void* shared, const void* global, size_t bytes, uint64_t* barrier) {
+  require_fenced(barrier, kBulk);
+  if (bytes == 0 || bytes % 16 != 0) stop("%s of %zu bytes", kBulk, bytes);
+  require_destination(shared, bytes, 16, kBulk);
+  if (!is_multiple(global, 16)) {
+    stop("misaligned %s from %p, which is no multiple of 16", kBulk, global);
+  }
+  if (place_of(global, bytes) != Place::kDevice) {
+    stop("%s of %zu bytes from %p, which do not all belong to an allocation", kBulk, bytes, global);
+  }
+  auto* const to = static_cast<std::byte*>(shared);
+  start(to, {kBulk, cluster_rank(), bytes, barrier, [=] { std::memcpy(to, global, bytes); },
+             "copy of plain bytes"});
+}
+
+void start_store(void* shared, uint64_t* barrier, unsigned rank, uint64_t value) {
+  require_hopper(kStore);
+  if (!clustered()) stop("%s in a grid that was not launched as clusters", kStore);
+  if (rank >= cluster_blocks()) {
+    stop("%s to block %u of a cluster of %u", kStore, rank, cluster_blocks());
+  }
+  require_destination(shared, sizeof value, sizeof value, kStore);
+  if (!in_shared_memory(barrier, sizeof *barrier)) {
+    stop("%s on a barrier at %p, beyond the block's shared memory", kStore,
+         static_cast<void*>(barrier));
+  }
+  if (has_ended(rank)) stop("%s to block %u of the cluster, which has ended", kStore, rank);
+  const unsigned from = cluster_rank();
+  std::byte* const to = shared_address(rank, shared_offset(from, shared));
+  auto* const done =
+      reinterpret_cast<uint64_t*>(shared_address(rank, shared_offset(from, barrier)));
+  require_known(done, kStore);
+  start(to, {kStore, rank, sizeof value, done, [=] { std::memcpy(to, &value, sizeof value); },
+             "store by block " + std::to_string(from) + " of the cluster"});
+}
+
+void forget_transfers() { in_flight.clear(); }
+
+bool land_transfers() {
+  for (;;) {
+    std::vector<size_t> awaited;
+    for (size_t i = 0; i < in_flight.size(); ++i) {
+      if (is_awaited(in_flight[i].barrier)) awaited.push_back(i);
+    }
+    if (awaited.empty()) return false;
+    const size_t chosen = awaited[random_number() % awaited.size()];
+    const Transfer transfer = std::move(in_flight[chosen]);
+    in_flight.erase(in_flight.begin() + static_cast<std::ptrdiff_t>(chosen));
+    transfer.land();
+    if (count_arrived(transfer.barrier, transfer.bytes, transfer.name)) return true;
+  }
+}
+
+bool transfers_in_flight() { return !in_flight.empty(); }
+
+void report_transfers(unsigned rank) {
+  for (const Transfer& transfer : in_flight) {
+    if (transfer.block != rank) continue;
+    std::fprintf(stderr,
+                 "  %s, %zu bytes, to the barrier at byte %zu of shared memory: nothing has waited "
+                 "for it\n",
+                 transfer.description.c_str(), transfer.bytes,
+                 shared_offset(rank, transfer.barrier));
+  }
+}
+
+}  // namespace emulator

@@ -1,0 +1,35 @@
+// Emulator of the CUDA runtime: copies and stores that complete on a barrier in shared memory
+// (sm_90): boxes of tensors, plain bytes, and stores to other blocks of the cluster.
+//
+// Each destroys what it will overwrite at once, and brings its bytes as late as can be: when no
+// thread can run any more and one waits for the barrier. A kernel that reads too early, or refills
+// a buffer that others still read, finds all ones. Misuse ends the process, as other errors do
+// that stop a GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda.h"
+
+namespace emulator {
+
+// ---- called by device code ----
+
+void prefetch_map(const CUtensorMap* map);
+void start_box(void* shared, const CUtensorMap* map, uint64_t* barrier, const int (&at)[3]);
+void start_bulk(void* shared, const void* global, size_t bytes, uint64_t* barrier);
+// `shared` and `barrier` are the calling block's; those of block `rank` at their offsets are meant.
+void start_store(void* shared, uint64_t* barrier, unsigned rank, uint64_t value);
+
+// ---- called by the scheduler ----
+
+// A cluster begins: nothing is in flight.
+void forget_transfers();
+// What threads wait for arrives until one of them can go on; false where none can.
+bool land_transfers();
+bool transfers_in_flight();
+// To stderr: what is in flight to a block.
+void report_transfers(unsigned rank);
+
+}  // namespace emulator
