@@ -76,10 +76,12 @@ double split_cost(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTr
 
 double reread_cost(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& device) {
   constexpr double kRowSeconds = 3e-6, kRowBandwidth = 45e9, kRowsOfSm = 2;
-  const double bytes = 2 * read_bytes(p) + written_bytes(p);
-  const double rounds = std::ceil(rows_of(p) / (kRowsOfSm * device.num_sms));
-  return kLaunchSeconds + std::max(bytes / (device.memory_bandwidth * row.efficiency),
-                                   rounds * (kRowSeconds + bytes / rows_of(p) / kRowBandwidth));
+  const double at_once = kRowsOfSm * device.num_sms;
+  const double bytes = (2 * read_bytes(p) + written_bytes(p)) / rows_of(p);
+  const double shared_seconds =
+      bytes * std::min(at_once, rows_of(p)) / (device.memory_bandwidth * row.efficiency);
+  return kLaunchSeconds + std::ceil(rows_of(p) / at_once) *
+                              std::max(shared_seconds, kRowSeconds + bytes / kRowBandwidth);
 }
 
 const char* no_cluster(const SoftmaxProblem& p, const DeviceTraits& device) {
@@ -127,6 +129,9 @@ double cost(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& 
   if (row.needs & kNeedsClusters) return cluster_cost(row, p, device);
   if (row.needs & kNeedsWorkspace) return split_cost(row, p, device);
   if (row.needs & kNeedsWideRow) return reread_cost(row, p, device);
+  // Never the choice: wide rows are added up in another order. A warp for each row is slower
+  // anyway.
+  if (!fits_block(p) && !fits_warp(p)) return 3 * reread_cost(row, p, device);
   return registers_cost(row, p, device);
 }
 

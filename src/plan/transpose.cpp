@@ -104,7 +104,7 @@ const char* unsupported(const TransposeRow& row, const TransposeProblem& p,
     return "not in place";
   }
   if ((row.needs & kNeedsSquare) && !square) return "only for square matrices with ldin = ldout";
-  if ((row.needs & kNeedsPacks) && std::min(input_alignment(p), output_alignment(p)) < kPackBytes) {
+  if ((row.needs & kNeedsPacks) && !in_packs(p)) {
     return "rows do not all begin at multiples of 16 bytes";
   }
   if ((row.needs & kNeedsNarrow) && narrow_grid(p).side == NarrowGrid::Side::kNone) {

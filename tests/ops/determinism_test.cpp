@@ -117,9 +117,9 @@ std::vector<unsigned char> bits_of_rows(const SoftmaxCall& call, const DeviceBuf
   return bits;
 }
 
-using SoftmaxCompany = BackendTest;
+using SoftmaxRowBits = BackendTest;
 
-TEST_F(SoftmaxCompany, DoesNotMatter) {
+TEST_F(SoftmaxRowBits, DoNotDependOnTheNumberOfRows) {
   const int64_t many = kBuild == Build::kGpu ? 300 : 5;
   for (const mygemmDataType_t type : {MYGEMM_R_32F, MYGEMM_R_16BF}) {
     for (const int64_t cols : {5, 77, 1001, 4096, 33001, 66016}) {

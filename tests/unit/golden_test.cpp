@@ -124,9 +124,10 @@ void add_softmax(Golden* golden) {
   for (const int64_t cols : {10, 100, 512, 1000, 4096, 10000, 32768, 100000, 1000000}) {
     for (const int64_t rows : {1, 10000, 1000000}) {
       if (rows * cols > 1000000000) continue;
-      golden->add("softmax f32 " + by(rows, cols), softmax(rows, cols));
+      golden->add_with_workspace("softmax f32 " + by(rows, cols), softmax(rows, cols), kMiB);
     }
   }
+  golden->add_with_workspace("softmax f32 8x131072", softmax(8, 131072), kMiB);
   for (const int64_t cols : {100, 4096, 32768, 100000}) {
     golden->add("softmax f16 " + by(4096, cols), softmax(4096, cols, MYGEMM_R_16F));
     golden->add("softmax bf16 " + by(4096, cols), softmax(4096, cols, MYGEMM_R_16BF));

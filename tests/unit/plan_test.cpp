@@ -323,32 +323,24 @@ TEST(Plan, SaysWhyAForcedSoftmaxRowCannotRun) {
             "a row has more columns than a warp's registers hold");
   EXPECT_EQ(refusal(softmax(100, 32769), h200, "block", 0),
             "a row has more columns than a block's registers hold");
-  // 32 columns a thread forward, half of them backward; twice as many of 16 bits.
   EXPECT_EQ(refusal(softmax(100, 32768), h200, "block", 0), "");
-  EXPECT_EQ(refusal(softmax(100, 65536, MYGEMM_R_16F), h200, "block", 0), "");
+  EXPECT_EQ(refusal(softmax(100, 32768, MYGEMM_R_16F), h200, "block", 0), "");
+  EXPECT_EQ(refusal(softmax_backward(100, 32768, MYGEMM_R_16F), h200, "block", 0), "");
   EXPECT_EQ(refusal(softmax_backward(100, 16384), h200, "block", 0), "");
   EXPECT_NE(refusal(softmax_backward(100, 16388), h200, "block", 0), "");
   EXPECT_NE(refusal(softmax(100, INT64_MAX), h200, "block", 0), "");
-  for (const char* wide : {"cluster", "split", "reread"}) {
-    EXPECT_EQ(refusal(softmax(1, 4096), h200, wide, SIZE_MAX),
-              "a block's registers hold a row, and its bits must not depend on how many there are");
-    EXPECT_EQ(refusal(softmax(1, 100000), h200, wide, SIZE_MAX), "");
-  }
+  EXPECT_EQ(refusal(softmax(1, 4096), h200, "cluster", SIZE_MAX),
+            "a block's registers hold a row, and its bits must not depend on how many there are");
   EXPECT_EQ(refusal(softmax(100, 100000), h200, "split", 0), "the workspace is too small");
   EXPECT_EQ(refusal(softmax(100, 2000000), h200, "cluster", 0),
             "a row has more columns than the shared memory of a cluster holds");
   SoftmaxProblem apart = softmax(100, 100000);
-  apart.out.ld += 1;
+  ++apart.out.ld;
   EXPECT_EQ(refusal(apart, h200, "cluster", 0), "the rows of the matrices do not lie alike");
   DeviceTraits part_of_h200 = h200;
   std::fill(std::begin(part_of_h200.clusters), std::end(part_of_h200.clusters), 0);
   EXPECT_EQ(refusal(softmax(100, 100000), part_of_h200, "cluster", 0),
             "clusters this large cannot run here");
-}
-
-// Rows of which each gives a matrix row the same bits; "" is all that are alone in that.
-std::string order_of_sums(const std::string& row) {
-  return row == "cluster" || row == "split" || row == "reread" ? "wide" : row;
 }
 
 TEST(Plan, TheBitsOfASoftmaxDoNotDependOnHowManyRowsThereAre) {
@@ -357,7 +349,8 @@ TEST(Plan, TheBitsOfASoftmaxDoNotDependOnHowManyRowsThereAre) {
     for (const int64_t rows : {1, 7, 130, 5000, 10000000}) {
       problem.rows = rows;
       for (const size_t workspace : {size_t{0}, SIZE_MAX}) {
-        orders.insert(order_of_sums(planned(problem, device, workspace).row->name));
+        const bool wide = planned(problem, device, workspace).row->needs & kNeedsWideRow;
+        orders.insert(wide ? "wide" : planned(problem, device, workspace).row->name);
       }
     }
     EXPECT_EQ(orders.size(), 1u) << *orders.begin() << " and " << *orders.rbegin();

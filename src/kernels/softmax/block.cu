@@ -99,7 +99,8 @@ Status launch_threads(const SoftmaxProblem& p, int threads, const LaunchContext&
   const auto run = [&](auto kernel) {
     return launch(context, kernel, grid_size(p.rows), threads, sizeof(SharedStorage), p);
   };
-  if constexpr (kPacks == kBlockManyPacks || kBackward) {
+  constexpr bool k16Bit = Format::kWidest == 2;
+  if constexpr (kBackward || (kPacks == kBlockManyPacks && !k16Bit)) {
     if (threads > kFewThreads) {
       return run(softmax_block<Format, kPacks, kRagged, kBackward, kMany,
                                blocks_per_sm<kPacks, kBackward, kMany>()>);

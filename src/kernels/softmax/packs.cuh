@@ -80,8 +80,7 @@ __device__ __forceinline__ float exponentials(const SoftmaxProblem& p, const Sca
   for (int k = 0; k < kPacks; ++k) {
     float e[Format::kPack];
     x.get(k, p.in.type, e);
-#pragma unroll
-    for (float& v : e) v = Exponential<Format::kAccurate>::of(scale, v, to);
+    take_exponentials<Format::kAccurate>(scale, e, to);
     sum[k] = sum_of<Format::kPack>(e);
     if (Format::kKeepsFloats && !p.log_mode()) x.set(k, p.in.type, e);
   }
@@ -110,10 +109,9 @@ __device__ __forceinline__ void finish(const SoftmaxProblem& p, const Scale& sca
 #pragma unroll
       for (float& v : value) v = log_softmax_of(scale, v, maximum, factor);
     } else {
+      if (!Format::kKeepsFloats) take_exponentials<Format::kAccurate>(scale, value, to);
 #pragma unroll
-      for (float& v : value) {
-        v = (Format::kKeepsFloats ? v : Exponential<Format::kAccurate>::of(scale, v, to)) * factor;
-      }
+      for (float& v : value) v *= factor;
     }
     x.set(k, p.out.type, value);
   }

@@ -14,8 +14,17 @@ struct SharedStorage {
   MaxSum run[WideRows::kMostRuns];
 };
 
+// Blocks that should fit a multiprocessor, which holds 1024 threads on sm_75.
+__device__ __host__ constexpr int blocks_per_sm() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  return 1;
+#else
+  return 2;
+#endif
+}
+
 template <class Format, bool kBackward>
-__global__ void __launch_bounds__(kThreads, 2)
+__global__ void __launch_bounds__(kThreads, blocks_per_sm())
     softmax_reread(const SoftmaxProblem p, const WideRows rows) {
   auto& shared = shared_storage<SharedStorage>();
   const Scale scale(p, Format::kAccurate);

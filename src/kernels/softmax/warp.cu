@@ -66,11 +66,13 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Formats and packs that are worth a kernel for each number of lanes, 4 to 32: forward, 16-bit in
-// packs (0.96 of a copy with any lanes, 1.00 with fixed ones) and odd widths of fp32 (0.84, 0.92).
+// Formats and packs that are worth a kernel for each number of lanes, 2 to 32: forward, 16-bit in
+// packs (0.96 of a copy with any lanes, 1.00 with fixed ones), odd widths of fp32 (0.84, 0.92) and
+// three packs of fp32 (20 columns: 0.85, 0.98).
 template <class Format, int kPacks>
 constexpr bool fixed_lanes_pay() {
   return (std::is_same_v<Format, Packs16> && kPacks >= 2) ||
+         (std::is_same_v<Format, Fp32Packs> && kPacks == 3) ||
          (std::is_same_v<Format, Fp32Elements> && kPacks >= 5);
 }
 
@@ -82,7 +84,7 @@ Status launch_lanes(const SoftmaxProblem& p, int log2_lanes, const LaunchContext
   };
   if constexpr (kLog2Lanes != kAnyLanes) {
     if (p.backward || log2_lanes < kLog2Lanes) {
-      constexpr int kNext = kLog2Lanes > 2 && kPacks <= 8 ? kLog2Lanes - 1 : kAnyLanes;
+      constexpr int kNext = kLog2Lanes > 1 && kPacks <= 8 ? kLog2Lanes - 1 : kAnyLanes;
       return launch_lanes<Format, kPacks, kNext>(p, log2_lanes, context);
     }
     return run(softmax_warp<Format, kPacks, false, kLog2Lanes>, Lanes<kLog2Lanes>{log2_lanes});
