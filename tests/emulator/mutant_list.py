@@ -82,7 +82,7 @@ MUTANTS = [
            "__syncwarp();  // no lane reads the slot", "//", SOFTMAX_SCALES + "cluster",
            few_blocks=True),
     Mutant("softmax cluster: no wait for the other blocks", SOFTMAX_CLUSTER,
-           "ptx::mbarrier_wait(&exchange.barrier, turn.phase);", "",
+           "wait_for_all(&exchange.barrier, turn.phase);", "",
            SOFTMAX_SCALES + "cluster"),
     Mutant("softmax cluster: one exchange for all rows", SOFTMAX_CLUSTER,
            "turn.advance(2);", "turn.phase ^= 1;", SOFTMAX_SCALES + "cluster", few_blocks=True),

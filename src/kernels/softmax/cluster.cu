@@ -46,10 +46,23 @@ struct Position {
   }
 };
 
-// To every block of the cluster: one lane each.
+// To every block of the cluster: one lane each. A cluster of one block has nobody to send to.
 __device__ __forceinline__ void send(void* to, uint64_t* barrier, uint64_t value) {
-  const unsigned lane = threadIdx.x % 32;
-  if (lane < ptx::cluster_blocks()) ptx::store_async_8(to, barrier, lane, value);
+  const unsigned lane = threadIdx.x % 32, blocks = ptx::cluster_blocks();
+  if (blocks == 1) {
+    if (lane == 0) *static_cast<uint64_t*>(to) = value;
+  } else if (lane < blocks) {
+    ptx::store_async_8(to, barrier, lane, value);
+  }
+}
+
+// Until all that was sent of a row is there.
+__device__ __forceinline__ void wait_for_all(uint64_t* barrier, unsigned phase) {
+  if (ptx::cluster_blocks() == 1) {
+    __syncthreads();
+  } else {
+    ptx::mbarrier_wait(barrier, phase);
+  }
 }
 
 // One row as a warp sees it: its run's tiles, numbered from 0.
@@ -275,8 +288,10 @@ __global__ void __launch_bounds__(kClusterThreads)
     if (has_next) start_tiles(next_run, own_tiles);
     int64_t after_next = next_number + clusters;
     if (threadIdx.x == 0) {
-      ptx::mbarrier_arrive_expect_tx(&exchange.barrier,
-                                     static_cast<unsigned>(8 * cluster_warps + 8));
+      if (cluster_warps > kClusterWarps) {
+        ptx::mbarrier_arrive_expect_tx(&exchange.barrier,
+                                       static_cast<unsigned>(8 * cluster_warps + 8));
+      }
       if (rank == 0 && counter) {
         after_next = 2 * clusters + static_cast<int64_t>(atomicAdd(counter, 1ull));
       }
@@ -293,7 +308,7 @@ __global__ void __launch_bounds__(kClusterThreads)
     sum = LaneSum();
     added = filled - own_tiles;
     add_tiles(next_run, 0, added, &at, &sum);
-    ptx::mbarrier_wait(&exchange.barrier, turn.phase);
+    wait_for_all(&exchange.barrier, turn.phase);
     after_next = static_cast<int64_t>(exchange.row_after_next);
     const MaxSum whole = combine_runs<kBackward>(scale, exchange.run, cluster_warps);
     const Reference to(scale, whole.maximum);

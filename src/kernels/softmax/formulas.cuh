@@ -100,24 +100,12 @@ struct Exponential<false> {
   static __device__ __forceinline__ float of(const Scale& scale, float x, const Reference& to) {
     return ptx::exp2_approx(fmaf(x - to.shift, scale.high, kLog2Factor - to.power));
   }
-  // The same where to.shift is 0: a fifth of the instructions less.
-  static __device__ __forceinline__ float of_unshifted(const Scale& scale, float x,
-                                                       const Reference& to) {
-    return ptx::exp2_approx(fmaf(x, scale.high, kLog2Factor - to.power));
-  }
 };
 
 // The exponentials of some x in their place.
 template <bool kAccurate, int kCount>
 __device__ __forceinline__ void take_exponentials(const Scale& scale, float (&x)[kCount],
                                                   const Reference& to) {
-  if constexpr (!kAccurate) {
-    if (to.shift == 0.0f) {
-#pragma unroll
-      for (float& v : x) v = Exponential<false>::of_unshifted(scale, v, to);
-      return;
-    }
-  }
 #pragma unroll
   for (float& v : x) v = Exponential<kAccurate>::of(scale, v, to);
 }
