@@ -150,9 +150,11 @@ Reference softmax_reference(mygemmSoftmaxMode_t mode, int64_t rows, int64_t cols
                             const std::vector<double>& x) {
   // 8 ulp, and what rounding the argument of exp in FP32 costs.
   constexpr double kUlps = 16 * kUnitRoundoff;
+  constexpr double kExponential16 = 0x1p-14;  // relative, of exponentials for 16-bit results
   Reference reference;
   reference.value.resize(x.size());
   reference.tolerance.resize(x.size());
+  reference.tolerance_16_bit.resize(x.size());
   std::vector<double> s(static_cast<size_t>(cols));
   for (int64_t r = 0; r < rows; ++r) {
     double largest = -kInfinity;
@@ -178,9 +180,11 @@ Reference softmax_reference(mygemmSoftmaxMode_t mode, int64_t rows, int64_t cols
         reference.value[at] = kNaN;
       } else if (mode == MYGEMM_LOG_SOFTMAX) {
         reference.value[at] = argument - std::log(sum);
+        reference.tolerance_16_bit[at] = kExponential16;
         reference.tolerance[at] = kUlps * std::max(1.0, std::log(sum)) + argument_error;
       } else {
         reference.value[at] = std::exp(argument) / sum;
+        reference.tolerance_16_bit[at] = kExponential16 * reference.value[at];
         reference.tolerance[at] = reference.value[at] * (kUlps + argument_error);
         // An s of -inf gives exactly 0; for the rest subnormal results may be flushed.
         if (!std::isinf(argument)) reference.tolerance[at] += kSmallestNormal;
@@ -198,6 +202,7 @@ Reference softmax_backward_reference(mygemmSoftmaxMode_t mode, int64_t rows, int
   Reference reference;
   reference.value.resize(y.size());
   reference.tolerance.resize(y.size());
+  reference.tolerance_16_bit.resize(y.size());
   for (int64_t r = 0; r < rows; ++r) {
     const double* y_row = &y[static_cast<size_t>(r * cols)];
     const double* dy_row = &dy[static_cast<size_t>(r * cols)];
@@ -216,6 +221,7 @@ Reference softmax_backward_reference(mygemmSoftmaxMode_t mode, int64_t rows, int
         const double p = std::exp(y_row[c]);
         reference.value[at] = scale * (dy_row[c] - p * sum);
         error = kUlps * (std::fabs(dy_row[c]) + p * std::fabs(sum)) + p * sum_error;
+        reference.tolerance_16_bit[at] = 0x1p-20 * std::fabs(scale) * p * std::fabs(sum);
       } else {
         reference.value[at] = scale * y_row[c] * (dy_row[c] - sum);
         error = std::fabs(y_row[c]) * (kUlps * (std::fabs(dy_row[c]) + std::fabs(sum)) + sum_error);
@@ -264,10 +270,9 @@ void Comparison::add(int64_t i, int64_t j, double got, double expected, double t
       const double got = decode(type, bytes + (r * ld + c) * type_bytes(type));
       const double expected = reference.value[at];
       double tolerance = reference.tolerance[at];
-      // Rounding to 16 bits of a value that is itself off by the tolerance, and by 2^-14 where
-      // kernels take exponentials for 16 bits only. Exact stays exact.
+      // Rounding to 16 bits of a value that is itself off by the tolerance. Exact stays exact.
       if (type != MYGEMM_R_32F && tolerance > 0) {
-        tolerance += 0x1p-14 * std::max(1.0, std::fabs(expected)) * (expected < 0 ? 1 : expected);
+        if (!reference.tolerance_16_bit.empty()) tolerance += reference.tolerance_16_bit[at];
         tolerance += 0.5 * ulp(type, std::fabs(expected) + tolerance);
       }
       comparison.add(r, c, got, expected, tolerance);
