@@ -21,8 +21,8 @@ struct LaunchShape {
   int threads = 32;
   size_t shared_bytes = 0;  // dynamic
   int cluster_blocks = 0;   // SM 90
-  bool may_overlap =
-      false;  // SM 90: may begin before the grid before it has ended; see ptx/grid.cuh
+  // SM 90: may begin before the grid before it has ended; see ptx/grid.cuh.
+  bool may_overlap = false;
 };
 
 // Launches kernel(arguments...). Shared memory past 48 KB is opted in to up to the device's limit,

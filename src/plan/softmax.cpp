@@ -47,22 +47,13 @@ double registers_cost(const SoftmaxRow& row, const SoftmaxProblem& p, const Devi
          std::max(bytes / device.memory_bandwidth, rounds * row_seconds) / row.efficiency;
 }
 
-// Per row a cluster takes a time of its own, for its blocks to hear from each other, and one for
-// each tile of a warp.
-double cluster_cost(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& device) {
-  constexpr double kFirstSeconds = 2e-6, kRowSeconds = 1.8e-6;
-  const WideRows rows = wide_rows(p);
-  const ClusterRing ring = cluster_ring(p, rows, device);
-  const auto clusters = static_cast<double>(std::max<int64_t>(1, clusters_of(p, ring, device)));
-  const double tile_seconds = widths_of(p) == Widths::k16Bit ? 1.9e-6 : 1.5e-6;
-  const double row_seconds =
-      kRowSeconds + tile_seconds * static_cast<double>(rows.most_tiles_of_run());
+// The first row has to be read before anything can be written.
+double cluster_cost(const SoftmaxProblem& p, const DeviceTraits& device) {
+  constexpr double kFirstSeconds = 3.5e-6;
+  const ClusterRing ring = cluster_ring(p, wide_rows(p), device);
   const double counter =
       cluster_workspace_bytes(p, clusters_of(p, ring, device)) > 0 ? kLaunchSeconds : 0.0;
-  const double bytes = read_bytes(p) + written_bytes(p);
-  return kLaunchSeconds + counter + kFirstSeconds +
-         std::max(std::ceil(rows_of(p) / clusters) * row_seconds,
-                  bytes / (device.memory_bandwidth * row.efficiency));
+  return kLaunchSeconds + counter + kFirstSeconds + cluster_seconds(p, ring, device);
 }
 
 // Two grids, of which the second one finds in the cache what half of it can hold.
@@ -86,11 +77,9 @@ double reread_cost(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceT
 
 const char* no_cluster(const SoftmaxProblem& p, const DeviceTraits& device) {
   if (!bulk_copies_fit(p)) return "the rows of the matrices do not lie alike";
-  const ClusterRing ring = cluster_ring(p, wide_rows(p), device);
-  if (ring.slots == 0) {
-    return "a row has more columns than the shared memory of a cluster holds";
+  if (cluster_ring(p, wide_rows(p), device).slots == 0) {
+    return "a row has more columns than a cluster that can run here holds";
   }
-  if (device.clusters[ring.log2_blocks] == 0) return "clusters this large cannot run here";
   return nullptr;
 }
 
@@ -126,7 +115,7 @@ double cost(const SoftmaxRow& row, const SoftmaxProblem& p, const DeviceTraits& 
     const double bytes = read_bytes(p) * row.reads + written_bytes(p);
     return kHostCallSeconds + bytes / (device.memory_bandwidth * row.efficiency);
   }
-  if (row.needs & kNeedsClusters) return cluster_cost(row, p, device);
+  if (row.needs & kNeedsClusters) return cluster_cost(p, device);
   if (row.needs & kNeedsWorkspace) return split_cost(row, p, device);
   if (row.needs & kNeedsWideRow) return reread_cost(row, p, device);
   // Never the choice: wide rows are added up in another order. A warp for each row is slower

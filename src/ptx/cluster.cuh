@@ -1,8 +1,8 @@
 // Clusters of thread blocks that reach each other's shared memory. Lowest SM: 90; below it every
 // function stops the kernel, and the plan launches none that calls one. Device only.
 //
-// A block must not end while another may still write to its shared memory: the last thing that the
-// blocks of a cluster do is cluster_sync().
+// A block must not end while another may still write to its shared memory: it ends once it has
+// received all that is sent to it, or after a cluster_sync().
 #pragma once
 
 #include <cstdint>

@@ -41,6 +41,16 @@ __device__ __forceinline__ void mbarrier_arrive_expect_tx(uint64_t* barrier, uns
 #endif
 }
 
+// mbarrier.arrive: one arrival.
+__device__ __forceinline__ void mbarrier_arrive(uint64_t* barrier) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address) : "memory");
+#endif
+}
+
 // mbarrier.try_wait.parity, until the phase of this parity (its number modulo 2) is over. Only the
 // current and the last phase can be told apart: the last one's parity returns at once.
 __device__ __forceinline__ void mbarrier_wait(uint64_t* barrier, unsigned parity) {

@@ -114,6 +114,33 @@ TEST_F(BulkTest, BytesMayComeBeforeTheyAreAnnounced) {
   }
 }
 
+// Every thread but the last one arrives; that one waits for all of them.
+__global__ void wait_for_arrivals(int* out) {
+  Buffer& shared = mygemm::shared_storage<Buffer>();
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&shared.full, blockDim.x - 1);
+    ptx::mbarrier_init_fence();
+    for (unsigned char& byte : shared.bytes) byte = 0;
+  }
+  __syncthreads();
+  if (threadIdx.x + 1 < blockDim.x) {
+    shared.bytes[threadIdx.x] = 1;
+    ptx::mbarrier_arrive(&shared.full);
+    return;
+  }
+  ptx::mbarrier_wait(&shared.full, 0);
+  for (unsigned char byte : shared.bytes) *out += byte;
+}
+
+TEST_F(BulkTest, PhaseIsOverOnceAllHaveArrived) {
+  for (const char* seed : kSeeds) {
+    setenv("MYGEMM_EMULATED_SEED", seed, 1);
+    const DeviceArray<int> out(std::vector<int>{0});
+    ASSERT_EQ(launch(1, 100, sizeof(Buffer), wait_for_arrivals, out.data()), cudaSuccess);
+    EXPECT_EQ(out.values(), std::vector<int>{99}) << "seed " << seed;
+  }
+}
+
 // ---- mistakes ----
 
 TEST_F(BulkDeathTest, MisuseIsCaught) {

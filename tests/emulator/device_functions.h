@@ -102,6 +102,16 @@ inline int __all_sync(unsigned mask, int predicate, emulator::Site site = emulat
   return __ballot_sync(mask, predicate, site) == mask;
 }
 
+inline int __reduce_max_sync(unsigned mask, int value,
+                             emulator::Site site = emulator::Site::here()) {
+  const auto& values = emulator::exchange("__reduce_max_sync", mask, value, site);
+  int largest = value;
+  for (unsigned lane = 0; lane < emulator::kWarpSize; ++lane) {
+    if (mask >> lane & 1) largest = std::max(largest, static_cast<int>(values[lane]));
+  }
+  return largest;
+}
+
 // ---- memory and arithmetic ----
 
 template <class T>

@@ -1,5 +1,6 @@
 // Proves the emulator's execution of grids: right kernels give right answers, and each kind of
 // mistake that it is there to find is found. The kernels here are small and of this file only.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -10,6 +11,7 @@
 #include "ptx/grid.cuh"
 #include "ptx/math.cuh"
 #include "ptx/shared.cuh"
+#include "ptx/warp.cuh"
 
 namespace {
 
@@ -151,7 +153,8 @@ TEST_F(EmulatorTest, ButterflySumsEachWarp) {
 struct LaneResults {
   int index, up, down, xor_narrow;
   unsigned ballot;
-  int any, all;
+  int any, all, largest, warp;
+  bool elected;
 };
 
 __global__ void warp_functions(LaneResults* out) {
@@ -164,12 +167,18 @@ __global__ void warp_functions(LaneResults* out) {
   result.ballot = __ballot_sync(~0u, lane % 3 == 0);
   result.any = __any_sync(~0u, lane == 5);
   result.all = __all_sync(~0u, lane != 5);
+  result.largest = __reduce_max_sync(~0u, -lane * lane - 7);
+  result.warp = mygemm::ptx::warp_number();
+  result.elected = mygemm::ptx::elect_one();
 }
 
 TEST_F(EmulatorTest, WarpFunctionsFollowTheirSegments) {
   const DeviceArray<LaneResults> out(32);
   ASSERT_EQ(launch(1, 32, 0, warp_functions, out.data()), cudaSuccess);
   const std::vector<LaneResults> results = out.values();
+  EXPECT_EQ(std::count_if(results.begin(), results.end(),
+                          [](const LaneResults& result) { return result.elected; }),
+            1);
   for (int lane = 0; lane < 32; ++lane) {
     const LaneResults& result = results[static_cast<size_t>(lane)];
     const int in_segment = lane % 8;
@@ -180,6 +189,8 @@ TEST_F(EmulatorTest, WarpFunctionsFollowTheirSegments) {
     EXPECT_EQ(result.ballot, 0x49249249u);
     EXPECT_EQ(result.any, 1);
     EXPECT_EQ(result.all, 0);
+    EXPECT_EQ(result.largest, -7);
+    EXPECT_EQ(result.warp, 0);
   }
 }
 

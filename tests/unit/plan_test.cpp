@@ -326,21 +326,21 @@ TEST(Plan, SaysWhyAForcedSoftmaxRowCannotRun) {
   EXPECT_EQ(refusal(softmax(100, 32768), h200, "block", 0), "");
   EXPECT_EQ(refusal(softmax(100, 32768, MYGEMM_R_16F), h200, "block", 0), "");
   EXPECT_EQ(refusal(softmax_backward(100, 32768, MYGEMM_R_16F), h200, "block", 0), "");
-  EXPECT_EQ(refusal(softmax_backward(100, 16384), h200, "block", 0), "");
-  EXPECT_NE(refusal(softmax_backward(100, 16388), h200, "block", 0), "");
+  EXPECT_EQ(refusal(softmax_backward(100, 8192), h200, "block", 0), "");
+  EXPECT_NE(refusal(softmax_backward(100, 8196), h200, "block", 0), "");
   EXPECT_NE(refusal(softmax(100, INT64_MAX), h200, "block", 0), "");
   EXPECT_EQ(refusal(softmax(1, 4096), h200, "cluster", SIZE_MAX),
             "a block's registers hold a row, and its bits must not depend on how many there are");
   EXPECT_EQ(refusal(softmax(100, 100000), h200, "split", 0), "the workspace is too small");
   EXPECT_EQ(refusal(softmax(100, 2000000), h200, "cluster", 0),
-            "a row has more columns than the shared memory of a cluster holds");
+            "a row has more columns than a cluster that can run here holds");
   SoftmaxProblem apart = softmax(100, 100000);
   ++apart.out.ld;
   EXPECT_EQ(refusal(apart, h200, "cluster", 0), "the rows of the matrices do not lie alike");
   DeviceTraits part_of_h200 = h200;
   std::fill(std::begin(part_of_h200.clusters), std::end(part_of_h200.clusters), 0);
   EXPECT_EQ(refusal(softmax(100, 100000), part_of_h200, "cluster", 0),
-            "clusters this large cannot run here");
+            "a row has more columns than a cluster that can run here holds");
 }
 
 TEST(Plan, TheBitsOfASoftmaxDoNotDependOnHowManyRowsThereAre) {

@@ -34,25 +34,26 @@ __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, 
                                             int shift, SharedStorage& shared) {
   const Scale scale(p, Format::kAccurate);
   Packs<Format, kPacks> x;
-  load_x(p, scale, x, address_of(p.in, r, -shift), at);
+  load_x(p, x, address_of<Format>(p.in, r, -shift), at);
   MaxSum own;
-  own.maximum = largest(p, scale, x);
+  own.maximum = largest(p, x);
   own.sum = exponentials(p, scale, x, Reference(scale, own.maximum));
   const MaxSum row = block_merge(scale, own, shared);
-  const float own_weight =
-      Format::kKeepsFloats ? weight(scale, own.maximum, Reference(scale, row.maximum)) : 1.0f;
-  finish(p, scale, x, row.maximum, factor_of<Format>(p, scale, row, own_weight));
-  store(x, address_of(p.out, r, -shift), p.out.type, at);
+  if (Format::kKeepsFloats && !p.log_mode()) {
+    change_reference(scale, x, own.maximum, Reference(scale, row.maximum));
+  }
+  finish(p, scale, x, row.maximum, factor_of<Format>(p, scale, row));
+  store(x, address_of<Format>(p.out, r, -shift), p.out.type, at);
 }
 
 template <class Format, int kPacks, class Place>
 __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r, const Place& at,
                                              int shift, SharedStorage& shared) {
   Packs<Format, kPacks> y, dy;
-  load(y, address_of(p.in, r, -shift), p.in.type, at, 0.0f);
-  load(dy, address_of(p.dy, r, -shift), p.dy.type, at, 0.0f);
+  load(y, address_of<Format>(p.in, r, -shift), p.in.type, at, 0.0f);
+  load(dy, address_of<Format>(p.dy, r, -shift), p.dy.type, at, 0.0f);
   gradients(p, y, dy, block_reduce<Sum>(gradient_sum(p, y, dy), shared.sum));
-  store(dy, address_of(p.out, r, -shift), p.out.type, at);
+  store(dy, address_of<Format>(p.out, r, -shift), p.out.type, at);
 }
 
 template <class Format, int kPacks, bool kRagged, bool kBackward, int kMostThreads, int kBlocks>

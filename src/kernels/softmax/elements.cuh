@@ -199,15 +199,8 @@ struct alignas(kPack * sizeof(T)) PackBits {
   }
 };
 
-// Where the row's element 0 lies: its whole packs, in memory of any kind, and in global memory.
-struct Source {
-  const void *whole, *global;
-  __device__ Source(const void* row) : whole(row), global(row) {}
-  __device__ Source(const void* copy, const void* row) : whole(copy), global(row) {}
-};
-
 template <class Format, class T, int kPacks, class Place>
-__device__ __forceinline__ void load_as(Packs<Format, kPacks>& packs, const Source& row,
+__device__ __forceinline__ void load_as(Packs<Format, kPacks>& packs, const void* row,
                                         const Place& at, unsigned missing_bits) {
   constexpr int kPack = Format::kPack;
   using Bits = PackBits<T, kPack>;
@@ -216,11 +209,11 @@ __device__ __forceinline__ void load_as(Packs<Format, kPacks>& packs, const Sour
   for (int k = 0; k < kPacks; ++k) {
 #pragma unroll
     for (int i = 0; i < kPack; ++i) bits[k].set(i, missing_bits);
-    if (at.whole(k)) bits[k] = static_cast<const Bits*>(row.whole)[at.pack(k)];
+    if (at.whole(k)) bits[k] = static_cast<const Bits*>(row)[at.pack(k)];
   }
   for_each_ragged<kPacks>(at, [&](int ragged) {
     using Element = PackBits<T, 1>;
-    const Element* element = static_cast<const Element*>(row.global) + at.pack(ragged) * kPack;
+    const Element* element = static_cast<const Element*>(row) + at.pack(ragged) * kPack;
     Bits some;
 #pragma unroll
     for (int i = 0; i < kPack; ++i) {
@@ -282,7 +275,7 @@ __device__ __forceinline__ void store_as(const Packs<Format, kPacks>& packs, voi
 
 // Elements that the row does not have become `missing`.
 template <class Format, int kPacks, class Place>
-__device__ __forceinline__ void load(Packs<Format, kPacks>& packs, const Source& row,
+__device__ __forceinline__ void load(Packs<Format, kPacks>& packs, const void* row,
                                      mygemmDataType_t type, const Place& at, float missing) {
   if constexpr (Format::kKeepsFloats) {
     with_type<Format>(type, [&](auto zero) {
@@ -306,18 +299,26 @@ __device__ __forceinline__ void store(const Packs<Format, kPacks>& packs, void* 
   }
 }
 
+// Bytes of an element: known at compile time but for mixed widths.
+template <class Format>
+__device__ __forceinline__ constexpr int bytes_of(mygemmDataType_t type) {
+  if constexpr (Format::kWidest == Format::kNarrowest) return Format::kWidest;
+  return type == MYGEMM_R_32F ? 4 : 2;
+}
+
 // Where element `column` of a matrix row lies.
+template <class Format>
 __device__ __forceinline__ char* address_of(const TypedMatrix& matrix, int64_t row,
                                             int64_t column = 0) {
-  return static_cast<char*>(matrix.data) + (row * matrix.ld + column) * element_bytes(matrix.type);
+  return static_cast<char*>(matrix.data) +
+         (row * matrix.ld + column) * bytes_of<Format>(matrix.type);
 }
 
 // Elements from the beginning of the pack in which a row begins to the row.
 template <class Format>
 __device__ __forceinline__ int shift_of(const TypedMatrix& matrix, int64_t row) {
-  const auto address = reinterpret_cast<uintptr_t>(address_of(matrix, row));
-  return static_cast<int>((element_bytes(matrix.type) == 4 ? address / 4 : address / 2) %
-                          Format::kPack);
+  const auto address = reinterpret_cast<uintptr_t>(address_of<Format>(matrix, row));
+  return static_cast<int>(address / bytes_of<Format>(matrix.type) % Format::kPack);
 }
 
 }  // namespace mygemm

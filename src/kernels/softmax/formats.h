@@ -48,8 +48,13 @@ enum class Layout {
   kAny
 };
 
+// Elements of a pack of the problem's widths.
+constexpr int64_t pack_of(const SoftmaxProblem& p) {
+  return widths_of(p) == Widths::k16Bit ? Packs16::kPack : Fp32Packs::kPack;
+}
+
 inline Layout layout_of(const SoftmaxProblem& p) {
-  const int64_t pack = widths_of(p) == Widths::k16Bit ? Packs16::kPack : Fp32Packs::kPack;
+  const int64_t pack = pack_of(p);
   // Elements that a matrix's first row, and each row from the one before it, is out of step.
   const auto shift = [pack](const TypedMatrix& matrix) {
     return static_cast<int64_t>(reinterpret_cast<uintptr_t>(matrix.data) /
@@ -84,9 +89,14 @@ auto with_elements(const SoftmaxProblem& p, Body body) {
   return body(MixedElements{});
 }
 
+// What a thread moves of wide rows: elements of a pack, or 1.
+inline int64_t pack_elements(const SoftmaxProblem& p) {
+  return layout_of(p) == Layout::kAny ? 1 : pack_of(p);
+}
+
 // Packs that any row of the layout may touch.
 inline int64_t packs_of_row(const SoftmaxProblem& p) {
-  const int64_t pack = widths_of(p) == Widths::k16Bit ? Packs16::kPack : Fp32Packs::kPack;
+  const int64_t pack = pack_of(p);
   switch (layout_of(p)) {
     case Layout::kPacks: return p.cols / pack;
     case Layout::kInStep: return (p.cols - 1) / pack + 2;

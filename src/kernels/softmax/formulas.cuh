@@ -1,9 +1,10 @@
 // The formulas of mygemm_softmax and mygemm_softmax_backward, element by element: the one place
 // where they stand. Device only.
 //
-// Parts of a matrix row (of a thread, a warp, a block) take their exponentials against a Reference
-// of their own, the part's largest s or a power of two near its exponential; see weight() for how
-// the parts' sums come together.
+// x stands for the elements as load_x() leaves them: negated where the scale is negative, so that
+// the largest x has the largest s = |scale| * x. Parts of a matrix row (of a thread, a warp, a
+// block) take their exponentials against a Reference of their own, which is mostly the same one;
+// see weight() for how the parts' sums come together.
 #pragma once
 
 #include "problem.h"
@@ -17,55 +18,59 @@ constexpr float kRounder = 12582912.0f;
 constexpr float kLn2 = 0.693147182f, kLn2Low = -1.90465421e-9f;
 constexpr float kLog2E = 1.44269502f, kLog2ELow = 1.92596303e-8f;
 
-// What x is multiplied by, worked out once a thread: scale, and scale * log2(e) = high + low.
+// 1.5 * 2^28: x + kFrameRounder is rounded to a multiple of kFrame.
+constexpr float kFrameRounder = 402653184.0f, kFrame = 32.0f;
+
+// 2^n, n an integer of at most 127; 0 for n < -126.
+__device__ __forceinline__ float power_of_two(float n) {
+  const float biased = fmaxf(n + (kRounder + 127.0f), kRounder);  // 127 + n is the exponent field
+  return __uint_as_float(__float_as_uint(biased) << 23);
+}
+
+// What x is multiplied by, worked out once a thread: |scale|, and |scale| * log2(e) = high + low.
 struct Scale {
-  float scale, sign, high, low;
-  float huge;  // s from which on exponentials need a difference; see Reference
+  float scale, high, low;
+  float huge;  // N from which on exponentials need a difference; see Reference
 
   // A scale of 0 is applied by load_x() and 1 from then on.
   __device__ Scale(const SoftmaxProblem& p, bool accurate)
-      : scale(p.scale == 0.0f ? 1.0f : p.scale),
-        sign(p.scale < 0.0f ? -1.0f : 1.0f),
-        huge(accurate ? 1048576.0f : 1024.0f) {
-    // Rounded towards 0, so that `low` has the sign of `high` or is made to have it: an infinite x
-    // then is one in the sum of both products, not a NaN.
+      : scale(p.scale == 0.0f ? 1.0f : fabsf(p.scale)), huge(accurate ? 1048576.0f : 1024.0f) {
+    // Rounded towards 0, so that `low` is not negative or is made to be so: an infinite x then is
+    // one in the sum of both products, not a NaN.
     constexpr float kLargest = 3.40282347e38f, kSmallest = 1.40129846e-45f;
-    const float product = __fmul_rz(scale, kLog2E);
-    high = fmaxf(fminf(product, kLargest), -kLargest);
+    high = fminf(__fmul_rz(scale, kLog2E), kLargest);
     low = fmaf(scale, kLog2E, -high) + scale * kLog2ELow;
-    if (!(fabsf(low) < fabsf(high)) || low == 0.0f) low = sign * kSmallest;
+    if (!(fabsf(low) < high) || low == 0.0f) low = kSmallest;
   }
-
-  // What stands for an x that is not there: s = -inf.
-  __device__ float missing() const { return -sign * INFINITY; }
 };
 
-// What maxima are taken of: the order of s, and exact. Its largest value stands for a part's
-// maximum everywhere below.
-__device__ __forceinline__ float ordered(const Scale& scale, float x) { return scale.sign * x; }
-
-// The largest s, rounded, from the largest ordered(x).
+// The largest s, rounded, from the largest x.
 __device__ __forceinline__ float largest_s(const Scale& scale, float maximum) {
-  return __fmul_rn(fabsf(scale.scale), maximum);
+  return __fmul_rn(scale.scale, maximum);
 }
 
-// Exponentials are of scale * (x - C) - N * ln 2, where x - C is exact wherever the exponential is
-// not 0. For all but huge maxima C = 0: s needs no difference, only its distance from the integer N
-// in log2. (Rounding s - max = -12 by half a unit changes its exponential by 4 ulp.) Exponentials
-// against different N differ by a power of two exactly, and so do their sums: which parts of a row
-// are summed up against maxima of their own does not change a bit of the result. For huge maxima C
-// is the x of the maximum, within a factor of 2 of all that count.
+// Exponentials are of |scale| * (x - C) - N * ln 2, where x - C is exact wherever the exponential
+// is not 0. For all but huge maxima C = 0: s needs no difference, only its distance from N in log2.
+// (Rounding s - max = -12 by half a unit changes its exponential by 4 ulp.) N is an odd
+// multiple of kFrame / 2, and the largest exponential 1 to 2^32: parts of a row mostly have the
+// same N, sums of 2^90 terms do not overflow, and exponentials against different N, and their sums,
+// differ by a power of two exactly: which parts of a row are summed up against maxima of their own
+// does not change a bit of the result. For huge maxima C is the x of the maximum, within a factor
+// of 2 of all that count.
 struct Reference {
   float shift;  // C
-  float power;  // N, an integer
+  float power;  // N
 
-  __device__ Reference(const Scale& scale, float maximum) : shift(0.0f), power(0.0f) {
-    const float s = largest_s(scale, maximum);
-    if (fabsf(s) < scale.huge) {
-      power = fmaf(s, kLog2E, kRounder) - kRounder;
-    } else if (s > -INFINITY) {
-      shift = s < INFINITY ? scale.sign * maximum : s;
+  __device__ __forceinline__ Reference(const Scale& scale, float maximum)
+      : shift(0.0f), power(fmaf(maximum, scale.high, kFrameRounder) - kFrameRounder - kFrame / 2) {
+    if (!(fabsf(power) < scale.huge)) [[unlikely]] {
+      power = 0.0f;
+      const float s = largest_s(scale, maximum);
+      if (s > -INFINITY) shift = s < INFINITY ? maximum : s;
     }
+  }
+  __device__ bool operator==(const Reference& other) const {
+    return shift == other.shift && power == other.power;
   }
 };
 
@@ -90,7 +95,7 @@ template <>
 struct Exponential<true> {
   static constexpr float kLog2Factor = 0.0f;
   static __device__ __forceinline__ float of(const Scale& scale, float x, const Reference& to) {
-    return accurate_exp(scale, x - to.shift, to.power);
+    return accurate_exp(scale, x, to.power);
   }
 };
 
@@ -98,11 +103,18 @@ template <>
 struct Exponential<false> {
   static constexpr float kLog2Factor = 12.0f;
   static __device__ __forceinline__ float of(const Scale& scale, float x, const Reference& to) {
-    return ptx::exp2_approx(fmaf(x - to.shift, scale.high, kLog2Factor - to.power));
+    return ptx::exp2_approx(fmaf(x, scale.high, kLog2Factor - to.power));
   }
 };
 
-// The exponentials of some x in their place.
+// x - C
+template <int kCount>
+__device__ __forceinline__ void subtract(float (&x)[kCount], const Reference& to) {
+#pragma unroll
+  for (float& v : x) v -= to.shift;
+}
+
+// The exponentials of some x - C in their place.
 template <bool kAccurate, int kCount>
 __device__ __forceinline__ void take_exponentials(const Scale& scale, float (&x)[kCount],
                                                   const Reference& to) {
@@ -110,22 +122,21 @@ __device__ __forceinline__ void take_exponentials(const Scale& scale, float (&x)
   for (float& v : x) v = Exponential<kAccurate>::of(scale, v, to);
 }
 
-// Part of a row: its largest ordered(x), and the sum of its exponentials against that Reference.
+// Part of a row: its largest x, and the sum of its exponentials against that Reference.
 struct MaxSum {
   float maximum, sum;
 };
 
-// By what the exponentials of a part, given its maximum, count in the whole row: a power of two
-// unless one of the maxima is huge. A part that has seen nothing but -inf counts as it is: 0, or
-// NaN if it has seen one.
+// By what the sum of a part, given its maximum, counts in the whole row: a power of two unless one
+// of the maxima is huge. Below 2^-126 it counts nothing, as the row's sum is 1 or more. A part that
+// has seen nothing but -inf counts as it is: 0, or NaN if it has seen one.
 __device__ __forceinline__ float weight(const Scale& scale, float part, const Reference& whole) {
   const float s = largest_s(scale, part);
-  if (fabsf(s) < scale.huge && whole.shift == 0.0f) {
-    const float biased = fmaf(s, kLog2E, kRounder) - whole.power;
-    return __uint_as_float(__float_as_uint(fmaxf(biased + 127.0f, kRounder)) << 23);
-  }
   if (s == -INFINITY) return 1.0f;
   const Reference own(scale, part);
+  if (own.shift == 0.0f && whole.shift == 0.0f) {
+    return power_of_two(own.power - whole.power);
+  }
   return accurate_exp(scale, own.shift - whole.shift, whole.power - own.power);
 }
 
@@ -133,19 +144,24 @@ __device__ __forceinline__ float weight(const Scale& scale, float part, const Re
 // nothing.
 __device__ __forceinline__ float log_softmax_of(const Scale& scale, float x, float maximum,
                                                 float log_sum) {
-  return fmaf(scale.scale, x - scale.sign * maximum, -log_sum);
+  return fmaf(scale.scale, x - maximum, -log_sum);
 }
 
 // log(sum exp(s - max)) of a row from its sum of Exponential<kAccurate> against its reference.
 template <bool kAccurate>
 __device__ __forceinline__ float log_of_sum(const Scale& scale, const MaxSum& row) {
   const Reference to(scale, row.maximum);
-  const float power = to.power - Exponential<kAccurate>::kLog2Factor;
-  // power * ln 2 + scale * C - max, the last two together exactly 0 or -max = -(high + low).
-  const float scale_up = fabsf(scale.scale), difference = row.maximum - scale.sign * to.shift;
-  const float high = __fmul_rn(scale_up, difference);
-  const float low = fmaf(scale_up, difference, -high);
-  return logf(row.sum) + (fmaf(power, kLn2, -high) + fmaf(power, kLn2Low, -low));
+  float nearest = 0.0f, maximum = 0.0f;  // to max in log2, and the x of it, both from C on
+  if (to.shift == 0.0f) {
+    nearest = fmaf(largest_s(scale, row.maximum), kLog2E, kRounder) - kRounder;
+    maximum = row.maximum;
+  }
+  // The sum against 2^nearest is 0.7 or more, and its logarithm not far from the result.
+  const float sum =
+      row.sum * power_of_two(to.power - nearest - Exponential<kAccurate>::kLog2Factor);
+  // nearest * ln 2 - max, where max = high + low.
+  const float high = __fmul_rn(scale.scale, maximum), low = fmaf(scale.scale, maximum, -high);
+  return logf(sum) + (fmaf(nearest, kLn2, -high) + fmaf(nearest, kLn2Low, -low));
 }
 
 // What an element adds to the row's sum in the gradient.

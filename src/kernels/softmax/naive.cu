@@ -13,31 +13,38 @@ using Element = Packs<MixedElements, 1>;
 
 __device__ __forceinline__ float element_at(const TypedMatrix& matrix, int64_t r, int64_t c) {
   Element element;
-  load(element, address_of(matrix, r, c), matrix.type, FullPlace{0}, 0.0f);
+  load(element, address_of<MixedElements>(matrix, r, c), matrix.type, FullPlace{0}, 0.0f);
   return __uint_as_float(element.word[0][0]);
 }
 
 __device__ __forceinline__ void write(const TypedMatrix& matrix, int64_t r, int64_t c,
                                       float value) {
   Element element{{{__float_as_uint(value)}}};
-  store(element, address_of(matrix, r, c), matrix.type, FullPlace{0});
+  store(element, address_of<MixedElements>(matrix, r, c), matrix.type, FullPlace{0});
 }
 
 __device__ void forward_row(const SoftmaxProblem& p, int64_t r, int lane) {
   const Scale scale(p, true);
-  // As load_x(): a scale of 0 is applied here.
   const auto x = [&](int64_t c) {
-    return p.scale == 0.0f ? 0.0f * element_at(p.in, r, c) : element_at(p.in, r, c);
+    Element element;
+    load_x(p, element, address_of<MixedElements>(p.in, r, c), FullPlace{0});
+    return __uint_as_float(element.word[0][0]);
   };
   MaxSum row{-INFINITY, 0.0f};
   for (int64_t c = lane; c < p.cols; c += 32) {
-    row.maximum = fmaxf(row.maximum, ordered(scale, x(c)));
+    row.maximum = fmaxf(row.maximum, x(c));
   }
   row.maximum = warp_reduce<Max>(row.maximum);
   const Reference to(scale, row.maximum);
+  const auto exponential = [&](int64_t c) {
+    float e[1] = {x(c)};
+    subtract(e, to);
+    take_exponentials<true>(scale, e, to);
+    return e[0];
+  };
   float lost = 0.0f;  // Kahan's sum: a lane may have any number of terms
   for (int64_t c = lane; c < p.cols; c += 32) {
-    const float term = Exponential<true>::of(scale, x(c), to) - lost;
+    const float term = exponential(c) - lost;
     const float sum = __fadd_rn(row.sum, term);
     lost = __fsub_rn(__fsub_rn(sum, row.sum), term);
     row.sum = sum;
@@ -45,9 +52,9 @@ __device__ void forward_row(const SoftmaxProblem& p, int64_t r, int lane) {
   row.sum = warp_reduce<Sum>(row.sum);
   const float factor = factor_of<MixedElements>(p, scale, row);
   for (int64_t c = lane; c < p.cols; c += 32) {
-    write(p.out, r, c,
-          p.log_mode() ? log_softmax_of(scale, x(c), row.maximum, factor)
-                       : Exponential<true>::of(scale, x(c), to) * factor);
+    write(
+        p.out, r, c,
+        p.log_mode() ? log_softmax_of(scale, x(c), row.maximum, factor) : exponential(c) * factor);
   }
 }
 

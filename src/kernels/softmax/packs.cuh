@@ -7,65 +7,78 @@
 
 namespace mygemm {
 
-// x of a row, and -inf, after scaling, for elements that the row does not have.
-template <class Format, int kPacks, class Place>
-__device__ __forceinline__ void load_x(const SoftmaxProblem& p, const Scale& scale,
-                                       Packs<Format, kPacks>& x, const Source& row,
-                                       const Place& at) {
-  load(x, row, p.in.type, at, scale.missing());
-  if (p.scale != 0.0f) return;
-    // 0 * x is NaN for an infinite x; what is not there has no x.
+// Calls change(element) for every element, and puts what it returns in its place.
+template <class Format, int kPacks, class Change>
+__device__ __forceinline__ void change_all(Packs<Format, kPacks>& x, mygemmDataType_t type,
+                                           Change change) {
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
     float value[Format::kPack];
-    x.get(k, p.in.type, value);
+    x.get(k, type, value);
 #pragma unroll
-    for (int i = 0; i < Format::kPack; ++i) {
-      if (at.has(k, i)) value[i] *= 0.0f;
-    }
-    x.set(k, p.in.type, value);
+    for (int i = 0; i < Format::kPack; ++i) value[i] = change(value[i], k, i);
+    x.set(k, type, value);
   }
 }
 
-// Pairwise: sums of 2^n terms are n roundings long.
-template <int kCount>
-__device__ __forceinline__ float sum_of(const float* value) {
-  if constexpr (kCount == 1) {
-    return value[0];
-  } else {
-    return sum_of<kCount / 2>(value) + sum_of<kCount - kCount / 2>(value + kCount / 2);
-  }
-}
-
-// The largest ordered(x).
-template <class Format, int kPacks>
-__device__ __forceinline__ float largest(const SoftmaxProblem& p, const Scale& scale,
-                                         const Packs<Format, kPacks>& x) {
-  float maximum = -INFINITY;
-  if constexpr (Format::kKeepsFloats) {
+// x of a row as the formulas take it: negated where the scale is negative, multiplied by a scale of
+// 0, and -inf for elements that the row does not have.
+template <class Format, int kPacks, class Place>
+__device__ __forceinline__ void load_x(const SoftmaxProblem& p, Packs<Format, kPacks>& x,
+                                       const void* row, const Place& at) {
+  load(x, row, p.in.type, at, p.scale < 0.0f ? INFINITY : -INFINITY);
+  if (p.scale < 0.0f) {
+    constexpr unsigned kSigns = Format::kKeepsFloats ? 0x80000000u : 0x80008000u;
 #pragma unroll
     for (int k = 0; k < kPacks; ++k) {
 #pragma unroll
-      for (int i = 0; i < Format::kPack; ++i) {
-        maximum = fmaxf(maximum, ordered(scale, __uint_as_float(x.word[k][i])));
-      }
+      for (unsigned& word : x.word[k]) word ^= kSigns;
     }
+  }
+  if (p.scale == 0.0f) {  // 0 * x is NaN for an infinite x; what is not there has no x
+    change_all(x, p.in.type, [&](float v, int k, int i) {
+      const float product = v * 0.0f;
+      return at.has(k, i) ? product : v;
+    });
+  }
+}
+
+// All values combined, in pairs: sums of 2^n terms are n roundings long, and chains short.
+template <int kCount, class T, class Operation>
+__device__ __forceinline__ T combine_pairs(const T* value, Operation combine) {
+  if constexpr (kCount == 1) {
+    return value[0];
+  } else {
+    return combine(combine_pairs<kCount / 2>(value, combine),
+                   combine_pairs<kCount - kCount / 2>(value + kCount / 2, combine));
+  }
+}
+template <int kCount>
+__device__ __forceinline__ float sum_of(const float* value) {
+  return combine_pairs<kCount>(value, [](float a, float b) { return a + b; });
+}
+
+// The largest x.
+template <class Format, int kPacks>
+__device__ __forceinline__ float largest(const SoftmaxProblem& p, const Packs<Format, kPacks>& x) {
+  float maximum;
+  const auto of_all = [&](auto larger) {
+    unsigned word = combine_pairs<Format::kWords>(x.word[0], larger);
+#pragma unroll
+    for (int k = 1; k < kPacks; ++k) {
+      word = larger(word, combine_pairs<Format::kWords>(x.word[k], larger));
+    }
+    return word;
+  };
+  if constexpr (Format::kKeepsFloats) {
+    maximum = fmaxf(-INFINITY, __uint_as_float(of_all([](unsigned a, unsigned b) {
+      return __float_as_uint(fmaxf(__uint_as_float(a), __uint_as_float(b)));
+    })));
   } else {
     with_type<Format>(p.in.type, [&](auto zero) {
       using T = decltype(zero);
-      const auto of_words = [&](auto larger) {
-        unsigned word = x.word[0][0];
-#pragma unroll
-        for (int k = 0; k < kPacks; ++k) {
-#pragma unroll
-          for (int i = 0; i < Format::kWords; ++i) word = larger(word, x.word[k][i]);
-        }
-        return fmaxf(ordered(scale, element_of<T>(&word, 0)),
-                     ordered(scale, element_of<T>(&word, 1)));
-      };
-      maximum = scale.sign > 0.0f
-                    ? of_words([](unsigned a, unsigned b) { return larger_elements<T>(a, b); })
-                    : of_words([](unsigned a, unsigned b) { return smaller_elements<T>(a, b); });
+      const unsigned word = of_all([](unsigned a, unsigned b) { return larger_elements<T>(a, b); });
+      maximum = fmaxf(-INFINITY, fmaxf(element_of<T>(&word, 0), element_of<T>(&word, 1)));
     });
   }
   return maximum;
@@ -80,6 +93,7 @@ __device__ __forceinline__ float exponentials(const SoftmaxProblem& p, const Sca
   for (int k = 0; k < kPacks; ++k) {
     float e[Format::kPack];
     x.get(k, p.in.type, e);
+    subtract(e, to);
     take_exponentials<Format::kAccurate>(scale, e, to);
     sum[k] = sum_of<Format::kPack>(e);
     if (Format::kKeepsFloats && !p.log_mode()) x.set(k, p.in.type, e);
@@ -87,13 +101,30 @@ __device__ __forceinline__ float exponentials(const SoftmaxProblem& p, const Sca
   return sum_of<kPacks>(sum);
 }
 
+// Exponentials that were taken against the reference of `part`, a maximum of some of the row's
+// elements, are made to be against the whole row's. Every lane of the warp must call.
+template <class Format, int kPacks>
+__device__ __forceinline__ void change_reference(const Scale& scale, Packs<Format, kPacks>& e,
+                                                 float part, const Reference& whole) {
+  const Reference own(scale, part);
+  const bool changes = part > -INFINITY && !(own == whole);
+  if (!__any_sync(0xffffffffu, changes)) return;
+  if (!changes) return;
+  // In two steps, since the exponentials are as large as 2^32 and results may be 2^-126.
+  constexpr float kStep = -3 * kFrame;
+  const bool huge = own.shift != 0.0f || whole.shift != 0.0f;
+  const float power = own.power - whole.power;
+  const float first = huge ? weight(scale, part, whole) : power_of_two(fmaxf(power, kStep));
+  const float second = huge ? 1.0f : power_of_two(fmaxf(fminf(power - kStep, 0.0f), kStep));
+  change_all(e, MYGEMM_R_32F, [&](float v, int, int) { return v * first * second; });
+}
+
 // What a row's sum leaves for its elements: log: log(sum exp(s - max)), else what exponentials are
-// multiplied by. `whole` is the row's maximum and sum; `own` counts exponentials that were taken
-// against another reference than the row's.
+// multiplied by. `whole` is the row's maximum and sum.
 template <class Format>
 __device__ __forceinline__ float factor_of(const SoftmaxProblem& p, const Scale& scale,
-                                           const MaxSum& whole, float own = 1.0f) {
-  return p.log_mode() ? log_of_sum<Format::kAccurate>(scale, whole) : own / whole.sum;
+                                           const MaxSum& whole) {
+  return p.log_mode() ? log_of_sum<Format::kAccurate>(scale, whole) : 1.0f / whole.sum;
 }
 
 // y in the place of what exponentials() left. Exponentials that were not kept are taken again.
@@ -109,7 +140,10 @@ __device__ __forceinline__ void finish(const SoftmaxProblem& p, const Scale& sca
 #pragma unroll
       for (float& v : value) v = log_softmax_of(scale, v, maximum, factor);
     } else {
-      if (!Format::kKeepsFloats) take_exponentials<Format::kAccurate>(scale, value, to);
+      if (!Format::kKeepsFloats) {
+        subtract(value, to);
+        take_exponentials<Format::kAccurate>(scale, value, to);
+      }
 #pragma unroll
       for (float& v : value) v *= factor;
     }

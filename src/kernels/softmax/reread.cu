@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kThreads, blocks_per_sm())
     for (int run = warp; run < rows.runs; run += kWarps) {
       LaneSum sum;
       for (int64_t t = rows.first_tile(run); t < rows.first_tile(run + 1); ++t) {
-        tile.load_from(p, scale, row, t);
+        tile.load_from(p, row, t);
         tile.add_to(sum, p, scale);
       }
       const MaxSum whole_run = sum.run<kBackward>(scale);
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kThreads, blocks_per_sm())
     __syncthreads();  // every run's sum is there
     const MaxSum whole = combine_runs<kBackward>(scale, shared.run, rows.runs);
     for (int64_t t = warp; t < rows.tiles; t += kWarps) {
-      tile.load_from(p, scale, row, t);
+      tile.load_from(p, row, t);
       tile.write(p, scale, row, t, whole);
     }
     __syncthreads();  // the runs' sums are read before the next row's come

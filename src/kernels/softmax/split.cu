@@ -13,12 +13,20 @@ namespace {
 
 constexpr int kThreads = 32 * kSplitWarps;
 
+// Blocks that should fit a multiprocessor: on Hopper one of either grid, so that the second one can
+// begin. 64 registers are too few for the sums of 16-bit elements and the results of their
+// gradients.
+template <class Format, bool kBackward, bool kResults>
+__device__ __host__ constexpr int blocks_per_sm() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
+  return 1;
+#else
+  return Format::kNarrowest == 2 && kBackward == kResults ? 1 : 2;
+#endif
+}
+
 struct SumsStorage {
   MaxSum lane[2][kSplitWarps][32];  // of a tile; of two batches of tiles in turn
-};
-
-struct ResultsStorage {
-  MaxSum run[WideRows::kMostRuns];
 };
 
 // The runs and tiles of a block.
@@ -37,7 +45,7 @@ struct OwnRuns {
 };
 
 template <class Format, bool kBackward>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, blocks_per_sm<Format, kBackward, false>())
     softmax_split_sums(const SoftmaxProblem p, const WideRows rows, const SplitRows split,
                        MaxSum* runs) {
   auto& shared = shared_storage<SumsStorage>();
@@ -53,7 +61,7 @@ __global__ void __launch_bounds__(kThreads)
   if (split.run_for_each_warp) {
     if (run >= own.last_run) return;
     for (int64_t t = run_first; t < run_last; ++t) {
-      tile.load_from(p, scale, row, t);
+      tile.load_from(p, row, t);
       tile.add_to(sum, p, scale);
     }
   } else {
@@ -63,7 +71,7 @@ __global__ void __launch_bounds__(kThreads)
       auto& tiles = shared.lane[parity];
       if (first + warp < own.last_tile) {
         LaneSum of_tile;
-        tile.load_from(p, scale, row, first + warp);
+        tile.load_from(p, row, first + warp);
         tile.add_to(of_tile, p, scale);
         tiles[warp][lane] = of_tile.seen;
       }
@@ -84,10 +92,9 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class Format, bool kBackward>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, blocks_per_sm<Format, kBackward, true>())
     softmax_split_results(const SoftmaxProblem p, const WideRows rows, const SplitRows split,
                           const MaxSum* runs) {
-  auto& shared = shared_storage<ResultsStorage>();
   const Scale scale(p, Format::kAccurate);
   const OwnRuns own(rows, split);
   const WideRow<Format> row(p, own.row);
@@ -95,16 +102,13 @@ __global__ void __launch_bounds__(kThreads)
   const int64_t batches = ceil_div(own.last_tile - own.first_tile, int64_t{kSplitWarps});
   int64_t t = own.first_tile + (batches - 1) * kSplitWarps + threadIdx.x / 32;
   MaxSum whole;
+#pragma unroll 1
   for (bool first = true; t >= own.first_tile; t -= kSplitWarps, first = false) {
     WideTile<Format, kBackward> tile;
-    tile.load_from(p, scale, row, t);
+    tile.load_from(p, row, t);
     if (first) {
       ptx::wait_for_previous_grid();
-      for (int i = static_cast<int>(threadIdx.x); i < rows.runs; i += kThreads) {
-        shared.run[i] = runs[own.row * rows.runs + i];
-      }
-      __syncthreads();  // the row's runs are there
-      whole = combine_runs<kBackward>(scale, shared.run, rows.runs);
+      whole = combine_runs<kBackward>(scale, runs + own.row * rows.runs, rows.runs);
     }
     if (t < own.last_tile) tile.write(p, scale, row, t, whole);
   }
@@ -126,7 +130,7 @@ Status cuda::launch_softmax_split(const SoftmaxRow&, const SoftmaxProblem& p,
     RETURN_IF_ERROR(launch(
         context, p.backward ? softmax_split_sums<Format, true> : softmax_split_sums<Format, false>,
         shape, p, rows, split, runs));
-    shape.shared_bytes = sizeof(ResultsStorage);
+    shape.shared_bytes = 0;
     shape.may_overlap = true;
     return launch(
         context,

@@ -24,23 +24,23 @@ __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, 
                                             int log2_lanes) {
   const Scale scale(p, Format::kAccurate);
   Packs<Format, kPacks> x;
-  load_x(p, scale, x, address_of(p.in, r), at);
+  load_x(p, x, address_of<Format>(p.in, r), at);
   MaxSum row;
-  row.maximum = warp_reduce<Max>(largest(p, scale, x), log2_lanes);
+  row.maximum = warp_reduce<Max>(largest(p, x), log2_lanes);
   const Reference to(scale, row.maximum);
   row.sum = warp_reduce<Sum>(exponentials(p, scale, x, to), log2_lanes);
   finish(p, scale, x, row.maximum, factor_of<Format>(p, scale, row));
-  store(x, address_of(p.out, r), p.out.type, at);
+  store(x, address_of<Format>(p.out, r), p.out.type, at);
 }
 
 template <class Format, int kPacks, class Place>
 __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r, const Place& at,
                                              int log2_lanes) {
   Packs<Format, kPacks> y, dy;
-  load(y, address_of(p.in, r), p.in.type, at, 0.0f);
-  load(dy, address_of(p.dy, r), p.dy.type, at, 0.0f);
+  load(y, address_of<Format>(p.in, r), p.in.type, at, 0.0f);
+  load(dy, address_of<Format>(p.dy, r), p.dy.type, at, 0.0f);
   gradients(p, y, dy, warp_reduce<Sum>(gradient_sum(p, y, dy), log2_lanes));
-  store(dy, address_of(p.out, r), p.out.type, at);
+  store(dy, address_of<Format>(p.out, r), p.out.type, at);
 }
 
 // Each group of lanes works on one row. One at a time: a warp that loads several rows before it

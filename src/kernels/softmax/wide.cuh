@@ -13,27 +13,30 @@ using Tile = Packs<Format, tile_packs(Format::kPack)>;
 template <class Format>
 using TilePlace = RaggedPlace<Format::kPack>;
 
-// One row of a call. Columns before `shift` are of the pack in which the row begins.
+// One row of a call. Its tiles begin with a pack: `shift` columns of the first one come before the
+// row.
 template <class Format>
 struct WideRow {
   static constexpr int kTileColumns = 32 * tile_packs(Format::kPack) * Format::kPack;
-  int64_t row, end;
+  int64_t row, cols;
   int shift;
 
-  __device__ WideRow(const SoftmaxProblem& p, int64_t r)
-      : row(r), shift(shift_of<Format>(p.out, r)) {
-    end = shift + p.cols;
-  }
+  __device__ __forceinline__ WideRow(const SoftmaxProblem& p, int64_t r)
+      : row(r), cols(p.cols), shift(shift_of<Format>(p.out, r)) {}
 
-  // The lane's packs of a tile; none of a tile past the end.
-  __device__ TilePlace<Format> place(int64_t tile) const {
-    const int64_t left = end - tile * kTileColumns;
-    const int64_t last = left < kTileColumns ? left : kTileColumns;
-    return {static_cast<int>(threadIdx.x % 32), 32, tile == 0 ? shift : 0,
-            static_cast<int>(last < 0 ? 0 : last)};
+  // Columns from the beginning of a tile to the end of the row.
+  __device__ __forceinline__ int64_t columns_from(int64_t tile) const {
+    return cols + shift - tile * kTileColumns;
   }
-  __device__ char* address(const TypedMatrix& matrix, int64_t tile) const {
-    return address_of(matrix, row, tile * kTileColumns - shift);
+  // The lane's packs of a tile; none of a tile past the end.
+  __device__ __forceinline__ TilePlace<Format> place(int64_t tile) const {
+    const int64_t left = columns_from(tile);
+    const int64_t end = left < kTileColumns ? left : kTileColumns;
+    return {static_cast<int>(threadIdx.x % 32), 32, tile == 0 ? shift : 0,
+            static_cast<int>(end < 0 ? 0 : end)};
+  }
+  __device__ __forceinline__ char* address(const TypedMatrix& matrix, int64_t tile) const {
+    return address_of<Format>(matrix, row, tile * kTileColumns - shift);
   }
 };
 
@@ -45,8 +48,15 @@ struct LaneSum {
   template <class Format>
   __device__ __forceinline__ void add(const SoftmaxProblem& p, const Scale& scale,
                                       Tile<Format>& x) {
-    see(scale, largest(p, scale, x));
-    seen.sum += exponentials(p, scale, x, Reference(scale, seen.maximum));
+    Reference to = see(scale, largest(p, x));
+    if (Format::kKeepsFloats && !p.log_mode()) {
+      // One branch for all of x: in exponentials() it is a predicated instruction for each.
+      if (__any_sync(0xffffffffu, to.shift != 0.0f)) {
+        change_all(x, p.in.type, [&](float v, int, int) { return v - to.shift; });
+      }
+      to.shift = 0.0f;
+    }
+    seen.sum += exponentials(p, scale, x, to);
   }
   // What the lane has seen of a tile elsewhere.
   template <bool kBackward>
@@ -54,14 +64,19 @@ struct LaneSum {
     if constexpr (kBackward) {
       seen.sum += tile.sum;
     } else {
-      see(scale, tile.maximum);
-      seen.sum += tile.sum * weight(scale, tile.maximum, Reference(scale, seen.maximum));
+      const Reference to = see(scale, tile.maximum);
+      seen.sum += tile.sum * weight(scale, tile.maximum, to);
     }
   }
-  __device__ __forceinline__ void see(const Scale& scale, float maximum) {
-    if (!(maximum > seen.maximum)) return;
-    seen.sum *= weight(scale, seen.maximum, Reference(scale, maximum));
+  // Another maximum: from now on the sum is against the larger one.
+  __device__ __forceinline__ Reference see(const Scale& scale, float maximum) {
+    maximum = fmaxf(maximum, seen.maximum);
+    const Reference to(scale, maximum);
+    if (!(Reference(scale, seen.maximum) == to)) [[unlikely]] {
+      seen.sum *= weight(scale, seen.maximum, to);
+    }
     seen.maximum = maximum;
+    return to;
   }
   // One tile of the gradient.
   template <class Format>
@@ -88,11 +103,15 @@ __device__ __forceinline__ MaxSum combine_runs(const Scale& scale, const MaxSum*
   if constexpr (kBackward) {
     for (int i = lane; i < runs; i += 32) row.sum += run[i].sum;
   } else {
+#pragma unroll 4
     for (int i = lane; i < runs; i += 32) row.maximum = fmaxf(row.maximum, run[i].maximum);
     row.maximum = warp_reduce<Max>(row.maximum);
     const Reference to(scale, row.maximum);
+#pragma unroll 4
     for (int i = lane; i < runs; i += 32) {
-      row.sum += run[i].sum * weight(scale, run[i].maximum, to);
+      const MaxSum part = run[i];
+      row.sum += Reference(scale, part.maximum) == to ? part.sum
+                                                      : part.sum * weight(scale, part.maximum, to);
     }
   }
   row.sum = warp_reduce<Sum>(row.sum);
@@ -104,14 +123,14 @@ template <class Format, bool kBackward>
 struct WideTile {
   Tile<Format> x, dy[1];
 
-  __device__ __forceinline__ void load_from(const SoftmaxProblem& p, const Scale& scale,
-                                            const WideRow<Format>& row, int64_t tile) {
+  __device__ __forceinline__ void load_from(const SoftmaxProblem& p, const WideRow<Format>& row,
+                                            int64_t tile) {
     const TilePlace<Format> at = row.place(tile);
     if constexpr (kBackward) {
       load(x, row.address(p.in, tile), p.in.type, at, 0.0f);
       load(dy[0], row.address(p.dy, tile), p.dy.type, at, 0.0f);
     } else {
-      load_x(p, scale, x, row.address(p.in, tile), at);
+      load_x(p, x, row.address(p.in, tile), at);
     }
   }
   __device__ __forceinline__ void add_to(LaneSum& sum, const SoftmaxProblem& p,

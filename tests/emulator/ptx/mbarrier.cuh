@@ -17,6 +17,8 @@ inline void mbarrier_arrive_expect_tx(uint64_t* barrier, unsigned bytes) {
   emulator::arrive_expecting(barrier, bytes);
 }
 
+inline void mbarrier_arrive(uint64_t* barrier) { emulator::arrive_expecting(barrier, 0); }
+
 inline void mbarrier_wait(uint64_t* barrier, unsigned parity,
                           emulator::Site site = emulator::Site::here()) {
   emulator::wait_for_barrier(barrier, parity, site);

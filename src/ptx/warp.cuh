@@ -1,0 +1,30 @@
+// What the compiler should know of a warp. Any SM. Device only.
+#pragma once
+
+namespace mygemm::ptx {
+
+// This warp's number within the block, from one lane: the compiler then knows that all lanes have
+// the same, and keeps what depends on it in uniform registers.
+__device__ __forceinline__ int warp_number() {
+  return __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
+}
+
+// elect.sync: true for one lane of the warp. All lanes must call. From SM 90 on copies that one
+// lane starts then take their operands from uniform registers without a loop over lanes.
+__device__ __forceinline__ bool elect_one() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  return threadIdx.x % 32 == 0;
+#else
+  unsigned elected = 0;
+  asm volatile(
+      "{\n"
+      ".reg .pred elected;\n"
+      "elect.sync _|elected, 0xffffffff;\n"
+      "selp.u32 %0, 1, 0, elected;\n"
+      "}"
+      : "=r"(elected));
+  return elected != 0;
+#endif
+}
+
+}  // namespace mygemm::ptx

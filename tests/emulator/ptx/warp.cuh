@@ -1,0 +1,18 @@
+// Emulator of the CUDA runtime: stands in for src/ptx/warp.cuh (any SM).
+#pragma once
+
+#include "device_functions.h"
+
+namespace mygemm::ptx {
+
+inline int warp_number(emulator::Site site = emulator::Site::here()) {
+  return __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0, 32, site);
+}
+
+// Any lane may be the one: not the first, which code may take for granted.
+inline bool elect_one(emulator::Site site = emulator::Site::here()) {
+  __ballot_sync(0xffffffffu, 1, site);
+  return emulator::lane() == 13;
+}
+
+}  // namespace mygemm::ptx
