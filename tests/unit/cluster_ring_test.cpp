@@ -1,0 +1,74 @@
+// Unit tests: which cluster shares a wide row of a softmax, and what its warps keep where.
+#include "kernels/softmax/cluster.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "plan/plan.h"
+#include "unit/problems.h"
+
+namespace mygemm {
+namespace {
+
+using mygemm_tests::softmax;
+using mygemm_tests::softmax_backward;
+
+ClusterRing ring_of(const SoftmaxProblem& p, const DeviceTraits& device) {
+  return cluster_ring(p, wide_rows(p), device);
+}
+
+TEST(ClusterRing, HoldsEveryRunOfARow) {
+  const DeviceTraits& h200 = *find_device("H200");
+  for (const int64_t cols :
+       {16400, 33000, 50257, 65536, 131072, 262147, 524288, 1000000, 1048576}) {
+    for (const int64_t rows : {1, 64, 100000}) {
+      const SoftmaxProblem p = softmax(rows, cols);
+      const WideRows cut = wide_rows(p);
+      const ClusterRing ring = ring_of(p, h200);
+      const int warps = kClusterWarps << ring.log2_blocks;
+      ASSERT_GT(ring.slots, 0) << rows << " x " << cols;
+      EXPECT_GE(warps * ring.runs_of_warp, cut.runs);
+      for (int warp = 0; warp * ring.runs_of_warp < cut.runs; ++warp) {
+        const int64_t first = cut.first_tile(int64_t{warp} * ring.runs_of_warp);
+        const int64_t last =
+            cut.first_tile(std::min<int64_t>(cut.runs, (int64_t{warp} + 1) * ring.runs_of_warp));
+        EXPECT_LE(last - first, ring.tiles);
+      }
+      EXPECT_LE(ring.tiles, ring.slots + ring.held);
+      EXPECT_LE(ring.shared_bytes, h200.shared_per_block);
+    }
+  }
+}
+
+// 30 clusters of 4 blocks take three rounds for 64 rows, 66 of 2 take one.
+TEST(ClusterRing, FewRowsGetSmallerClustersWhereThatSavesRounds) {
+  const DeviceTraits& h200 = *find_device("H200");
+  const ClusterRing many = ring_of(softmax(2048, 131072), h200);
+  EXPECT_EQ(many.log2_blocks, 2);
+  EXPECT_EQ(many.runs_of_warp, 1);
+  EXPECT_EQ(many.held, 0);
+  const ClusterRing few = ring_of(softmax(64, 131072), h200);
+  EXPECT_EQ(few.log2_blocks, 1);
+  EXPECT_EQ(few.runs_of_warp, 2);
+  EXPECT_GT(few.held, 0);
+}
+
+TEST(ClusterRing, ADeviceWithoutTheClustersHasNone) {
+  DeviceTraits device = *find_device("H200");
+  std::fill(std::begin(device.clusters), std::end(device.clusters), 0);
+  EXPECT_EQ(ring_of(softmax(100, 100000), device).slots, 0);
+  device.clusters[1] = 60;  // of 2 blocks only
+  EXPECT_EQ(ring_of(softmax(100, 100000), device).log2_blocks, 1);
+  EXPECT_EQ(ring_of(softmax(100, 500000), device).slots, 0);
+}
+
+TEST(ClusterRing, GradientsHoldOneTile) {
+  const DeviceTraits& h200 = *find_device("H200");
+  EXPECT_EQ(ring_of(softmax_backward(100, 524288), h200).held, 1);
+  EXPECT_EQ(ring_of(softmax_backward(100, 1000000), h200).slots, 0);
+}
+
+}  // namespace
+}  // namespace mygemm
