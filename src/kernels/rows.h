@@ -26,6 +26,14 @@ Status launch_gemm_tiled(const GemmRow&, const GemmProblem&, const LaunchContext
 Status launch_gemm_warptiled_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_warptiled_64x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_splitk_64x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_tma_256x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_tma_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_tma_128x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_tma_64x32(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_streamk_256x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_streamk_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_streamk_128x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_streamk_64x32(const GemmRow&, const GemmProblem&, const LaunchContext&);
 
 Status launch_softmax_naive(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
 Status launch_softmax_warp(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/gemm/columns.h"
 #include "kernels/gemm/splitk.h"
+#include "kernels/gemm/streamk.h"
 #include "plan/plan.h"
 
 namespace mygemm {
@@ -15,6 +17,8 @@ namespace {
 
 // How fast tiles can be read from L2, as a multiple of the copy bandwidth of device memory.
 constexpr double kL2OverMemory = 2.0;
+// What a piece of 8192 elements or fewer adds to a tile that is cut into many.
+constexpr double kPieceSeconds = 0.3e-6;
 // Host: what one product costs besides its arithmetic, 16^3 on one core.
 constexpr double kHostCallSeconds = 0.5e-6, kCblasCallSeconds = 0.1e-6;
 
@@ -57,6 +61,34 @@ double tile_seconds(const GemmRow& row, double tiles, double k, const DeviceTrai
       l2_bytes / (device.memory_bandwidth * kL2OverMemory));
 }
 
+// What a k step of a TMA-fed row takes longer where producers have to move it: what is contiguous
+// along k, and what is misaligned. H200, 1024^3 and 4096^3.
+double feed_factor(const GemmProblem& p) {
+  const bool shifted = (!p.transa && !columns_aligned(p.a, p.batch_count)) ||
+                       (p.transb && !columns_aligned(p.b, p.batch_count));
+  return 1.0 + (p.transb ? 0.0 : 0.02) + (p.transa ? 0.06 : 0.0) + (shifted ? 0.4 : 0.0);
+}
+
+// Seconds of a TMA-fed row, whose blocks have a multiprocessor each: as many rounds of whole tiles
+// as it takes, or equal shares of all k steps.
+double fed_seconds(const GemmRow& row, const GemmProblem& p, double tiles,
+                   const DeviceTraits& device) {
+  const double step_flops = 2.0 * row.block_m * row.block_n * row.block_k;
+  const double step =
+      step_flops / (device.fp32_flops / device.num_sms * row.efficiency) * feed_factor(p);
+  const double steps = std::ceil(static_cast<double>(p.k) / row.block_k);
+  const double l2_bytes = tiles * (row.block_m + row.block_n) * steps * row.block_k * 4.0;
+  const double shares = tiles / device.num_sms;
+  // A cut tile's pieces are read one after another, by the block that finishes it.
+  const double pieces = std::max(1.0, 1.0 / shares);
+  const double piece_seconds = kPieceSeconds * std::max(1, row.block_m * row.block_n / 8192);
+  const double computing =
+      (row.needs & kNeedsPieces)
+          ? shares * steps * step + row.tile_seconds + kLaunchSeconds + pieces * piece_seconds
+          : std::ceil(shares) * (steps * step + row.tile_seconds);
+  return std::max(computing, l2_bytes / (device.memory_bandwidth * kL2OverMemory));
+}
+
 double block_tiles(const GemmRow& row, const GemmProblem& p) {
   return static_cast<double>(ceil_div(p.m, row.block_m)) *
          static_cast<double>(ceil_div(p.n, row.block_n)) * static_cast<double>(p.batch_count);
@@ -70,6 +102,26 @@ const char* unsupported(const GemmRow& row, const GemmProblem& p, const DeviceTr
   if (device.cc == 0) return nullptr;
   if (row.block_k > 1 && block_tiles(row, p) > 2147483647.0) {
     return "more block tiles than a grid can have";
+  }
+  if (row.needs & kNeedsTensorMap) {
+    if (p.scales_only()) return "nothing is read of A and B";
+    if (!has_operand_maps(p.a, p.a_rows(), p.a_cols(), p.batch_count) ||
+        !has_operand_maps(p.b, p.b_rows(), p.b_cols(), p.batch_count)) {
+      return "an operand that tensor maps cannot describe: pointers, fewer than 4 columns, or a "
+             "batch stride that is negative or not a multiple of 4";
+    }
+  }
+  if (row.needs & kNeedsPieces) {
+    const double tiles = block_tiles(row, p),
+                 steps = static_cast<double>(ceil_div(p.k, row.block_k));
+    if (device.num_sms > kMostCutBlocks) return "more multiprocessors than there are flags";
+    if (2.0 * device.num_sms * steps > 2147483647.0) return "too many k steps to count";
+    if (tiles_to_cut(static_cast<int>(tiles), device.num_sms) == 0) {
+      return "whole tiles fill the GPU";
+    }
+    if (options.workspace_bytes < workspace_bytes(row, p, device)) {
+      return "the workspace is too small";
+    }
   }
   if (row.needs & kNeedsWorkspace) {
     const int64_t wanted = splitk_count(row, p, device);
@@ -88,6 +140,9 @@ double cost(const GemmRow& row, const GemmProblem& p, const DeviceTraits& device
     return call * static_cast<double>(p.batch_count) +
            2.0 * area(p) * k / (device.fp32_flops * row.efficiency) + memory;
   }
+  if (row.needs & kNeedsTensorMap) {
+    return kLaunchSeconds + std::max(fed_seconds(row, p, block_tiles(row, p), device), memory);
+  }
   if (!(row.needs & kNeedsWorkspace)) {
     return kLaunchSeconds + std::max(tile_seconds(row, block_tiles(row, p), k, device), memory);
   }
@@ -101,6 +156,7 @@ double cost(const GemmRow& row, const GemmProblem& p, const DeviceTraits& device
 }
 
 size_t workspace_bytes(const GemmRow& row, const GemmProblem& p, const DeviceTraits& device) {
+  if (row.needs & kNeedsPieces) return streamk_bytes(device.num_sms, row.block_m, row.block_n);
   if (!(row.needs & kNeedsWorkspace)) return 0;
   return splitk_bytes(p, splitk_count(row, p, device));
 }

@@ -32,8 +32,9 @@ enum Needs : unsigned {
   kNeedsInPlace = 1u << 2,     // transposes: out = in
   kNeedsSquare = 1u << 3,      // transposes: rows = cols and ldin = ldout
   kNeedsOutOfPlace = 1u << 4,  // transposes: out != in
+  kNeedsPieces = 1u << 5,      // gemm: workspace for pieces of tiles, in place of splits
   kNeedsPacks = 1u << 6,       // transposes: all rows begin at multiples of 16 bytes
-  kNeedsTensorMap = 1u << 7,   // transposes: the input is a tensor that a tensor map can describe
+  kNeedsTensorMap = 1u << 7,   // the inputs are tensors that tensor maps can describe
   kNeedsNarrow = 1u << 8,      // transposes: narrow_grid() has one for the problem
   kNeedsWarpRow = 1u << 9,     // softmax: a matrix row that a warp's registers hold
   kNeedsBlockRow = 1u << 10,   // softmax: one that a block's registers hold
@@ -64,7 +65,9 @@ struct Row {
 
   // transpose: the share of the copy bandwidth by [log2(element_size)] and [RowCut].
   const double (*shares)[kRowCuts] = nullptr;
-  // Measured. Share of the limiting peak (FFMA, or the copy bandwidth) at large sizes.
+  // Measured. gemm: seconds for a tile besides its k steps; where tiles are cut, for all pieces.
+  double tile_seconds = 0;
+  // Share of the limiting peak (FFMA, or the copy bandwidth) at large sizes.
   double efficiency = 0;
   // Seconds that a block with a multiprocessor to itself takes. gemm: a k step. softmax: a matrix
   // row, besides its bytes. transpose: a tile.

@@ -1,4 +1,5 @@
-// Global memory accesses with a cache hint, where CUDA has no intrinsic. Any SM. Device only.
+// Global memory accesses with a cache hint or an order that CUDA has no intrinsic for. Any SM (70
+// on for the ordered ones). Device only.
 #pragma once
 
 namespace mygemm::ptx {
@@ -10,6 +11,19 @@ __device__ __forceinline__ uint4 load_once_16(const void* address) {
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
                : "l"(address));
+  return value;
+}
+
+// st.release.gpu: whoever sees the value with load_acquire() sees what this thread wrote before,
+// and what others wrote before a barrier that came before.
+__device__ __forceinline__ void store_release(unsigned* address, unsigned value) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
+// ld.acquire.gpu
+__device__ __forceinline__ unsigned load_acquire(const unsigned* address) {
+  unsigned value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
   return value;
 }
 

@@ -10,4 +10,10 @@ __device__ __forceinline__ float exp2_approx(float x) {
   return value;
 }
 
+// fma.rn: d += a * b. The compiler keeps the order of these (and chooses it for fmaf): from the
+// order follows how many operands an instruction reads from the same bank of registers.
+__device__ __forceinline__ void fma_in_order(float& d, float a, float b) {
+  asm volatile("fma.rn.f32 %0, %1, %2, %0;" : "+f"(d) : "f"(a), "f"(b));
+}
+
 }  // namespace mygemm::ptx

@@ -13,4 +13,25 @@ __device__ __forceinline__ T& shared_storage() {
   return *reinterpret_cast<T*>(bytes);
 }
 
+namespace ptx {
+
+// The address of shared memory as instructions take it. The compiler does not see where it comes
+// from: it would work it out anew in every loop, from a special register that is slow to read.
+__device__ __forceinline__ unsigned shared_address(const void* shared) {
+  auto address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("" : "+r"(address));
+  return address;
+}
+
+// ld.shared.v4: 16 bytes from a multiple of 16.
+__device__ __forceinline__ float4 load_shared_16(unsigned address) {
+  float4 value;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+               : "r"(address));
+  return value;
+}
+
+}  // namespace ptx
+
 }  // namespace mygemm

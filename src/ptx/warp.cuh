@@ -9,6 +9,11 @@ __device__ __forceinline__ int warp_number() {
   return __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
 }
 
+// What all lanes have alike, from one of them, for the same reason.
+__device__ __forceinline__ int same_in_warp(int value) {
+  return __shfl_sync(0xffffffffu, value, 0);
+}
+
 // elect.sync: true for one lane of the warp. All lanes must call. From SM 90 on copies that one
 // lane starts then take their operands from uniform registers without a loop over lanes.
 __device__ __forceinline__ bool elect_one() {

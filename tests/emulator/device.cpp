@@ -18,10 +18,12 @@ constexpr Device kDevices[] = {
     {120, "NVIDIA RTX 5090", 170, 2407000, 14001000, 512, 96 << 20, 1536, 24, 99 << 10, 100 << 10},
 };
 
-const Device& choose_device() {
+Device choose_device() {
   const char* text = std::getenv("MYGEMM_EMULATED_CC");
+  const char* sms = std::getenv("MYGEMM_EMULATED_SMS");
   const int cc = text ? std::atoi(text) : 90;
-  for (const Device& device : kDevices) {
+  for (Device device : kDevices) {
+    if (sms) device.num_sms = std::atoi(sms);
     if (device.cc == cc) return device;
   }
   std::fprintf(stderr, "emulator: MYGEMM_EMULATED_CC=%s is not the number of a known device\n",
@@ -32,7 +34,7 @@ const Device& choose_device() {
 }  // namespace
 
 const Device& device() {
-  static const Device& chosen = choose_device();
+  static const Device chosen = choose_device();
   return chosen;
 }
 

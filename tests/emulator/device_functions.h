@@ -119,6 +119,11 @@ T __ldg(const T* address) {
   return *address;
 }
 
+template <class T>
+T __ldcg(const T* address) {
+  return *address;
+}
+
 template <class A, class B>
 constexpr std::common_type_t<A, B> min(A a, B b) {
   using T = std::common_type_t<A, B>;

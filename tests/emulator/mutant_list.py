@@ -12,7 +12,7 @@ class Mutant(NamedTuple):
     occurrence: int = 1  # of `find`, which is replaced
     occurrences: int = 1  # of `find` in the file
     compiled: str = ""  # where `file` is a header: the source that is compiled with it
-    few_blocks: bool = False  # fewer blocks than the launch asks for: kernels loop
+    few_blocks: bool = False  # fewer blocks than the launch asks for, and multiprocessors
 
 
 INTEGERS = "Rows/GemmRow.IntegersAreExact/"
@@ -30,6 +30,8 @@ EPILOGUE = "kernels/epilogue.cuh"
 GEMM_TILED = "kernels/gemm/tiled.cu"
 WARPTILED = "kernels/gemm/warptiled.cuh"
 WARPTILED_64X64 = "kernels/gemm/warptiled_64x64.cu"
+TMA_STORE = "kernels/gemm/tma_store.cuh"
+TMA_64X32 = "kernels/gemm/tma_64x32.cu"
 REDUCE = "kernels/reduce.cuh"
 SOFTMAX_BLOCK = "kernels/softmax/block.cu"
 SOFTMAX_REREAD = "kernels/softmax/reread.cu"
@@ -53,6 +55,15 @@ MUTANTS = [
     Mutant("gemm warptiled: no barrier", WARPTILED,
            "__syncthreads();  // all copies of this step are in", "//",
            INTEGERS + "warptiled_64x64", compiled=WARPTILED_64X64),
+    Mutant("gemm tma: groups do not meet before they add up", TMA_STORE,
+           "meet(s, parity);\n  const LanePlace", "const LanePlace", INTEGERS + "tma_64x32",
+           compiled=TMA_64X32),
+    Mutant("gemm tma: groups do not meet before the next sums", TMA_STORE,
+           "meet(s, parity);  // before the next tile's sums", "//", INTEGERS + "tma_64x32",
+           compiled=TMA_64X32, few_blocks=True),
+    Mutant("gemm streamk: adds up what it has itself", TMA_STORE,
+           "first_block_of(item.tile, own)", "first_block_of(item.tile + 1, own)",
+           GEMM_SHAPES + "streamk_64x32", compiled=TMA_64X32, few_blocks=True),
     Mutant("gemm warptiled: no wait for copies", WARPTILED,
            "ptx::cp_async_wait<Tile::kStages - 2>();", "", INTEGERS + "warptiled_64x64",
            compiled=WARPTILED_64X64),

@@ -108,6 +108,7 @@ def run_tests(build, selection, library_dir):
     environment = dict(os.environ)
     if few_blocks:
         environment["MYGEMM_EMULATED_BLOCKS"] = "2"
+        environment["MYGEMM_EMULATED_SMS"] = "2"
     environment["LD_LIBRARY_PATH"] = f"{library_dir}:{build.runtime.parent}"
     command = [str(build.tests), f"--gtest_filter={test_filter}", "--gtest_fail_fast"]
     try:

@@ -16,7 +16,7 @@ namespace mygemm_tests {
 namespace {
 
 constexpr int kRepeats = kBuild == Build::kGpu ? 20 : 3;
-constexpr size_t kWorkspace = size_t{8} << 20;
+constexpr size_t kWorkspace = size_t{36} << 20;
 
 std::vector<float> random_floats(int64_t count, uint64_t seed) {
   Random random(seed);

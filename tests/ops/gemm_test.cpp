@@ -12,7 +12,7 @@
 namespace mygemm_tests {
 namespace {
 
-constexpr size_t kWorkspace = size_t{8} << 20;
+constexpr size_t kWorkspace = size_t{36} << 20;  // enough for every row
 constexpr mygemmOperation_t kOperations[] = {MYGEMM_OP_N, MYGEMM_OP_T};
 
 struct Shape {

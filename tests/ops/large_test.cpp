@@ -100,7 +100,8 @@ TEST_P(GemmLarge, ResultOfMoreThan2To31Elements) {
 
 TEST_P(GemmLarge, InputOfMoreThan2To31Elements) {
   // One matrix of A for each of a batch, so that host memory need not hold it all: every matrix is
-  // the same, and so must every result be.
+  // the same, and so must every result be. Of integers, which are exact in any order: where tiles
+  // are cut along k, they are not all cut in the same places.
   constexpr int64_t kM = 1024;
   constexpr int64_t kN = 8;
   constexpr int64_t kK = 1024;
@@ -108,8 +109,10 @@ TEST_P(GemmLarge, InputOfMoreThan2To31Elements) {
   const size_t a_bytes = static_cast<size_t>(kM * kK * kBatch) * sizeof(float);
   if (!enough_memory(a_bytes + kWorkspace)) GTEST_SKIP() << "not enough GPU memory";
   Handle handle(Family::kGemm, GetParam(), kWorkspace);
-  const std::vector<float> a = random_floats(kM * kK, 4);
-  const std::vector<float> b = random_floats(kK * kN, 5);
+  std::vector<float> a = random_floats(kM * kK, 4);
+  std::vector<float> b = random_floats(kK * kN, 5);
+  for (float& x : a) x = std::round(8 * x);
+  for (float& x : b) x = std::round(8 * x);
   DeviceBuffer a_buffer(a_bytes);
   const size_t matrix_bytes = a.size() * sizeof(float);
   for (size_t i = 0; i < kBatch; ++i) a_buffer.upload(a.data(), i * matrix_bytes, matrix_bytes);

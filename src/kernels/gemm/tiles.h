@@ -37,6 +37,53 @@ using Tile128x128 = WarpTile<128, 128, 8, 2, 2, 3, 2>;
 // Small ones, where 128 x 128 would leave multiprocessors idle: 8 x 4 results, 128 threads.
 using Tile64x64 = WarpTile<64, 64, 16, 2, 1, 3, 4>;
 
+// Block tiles of the TMA-fed kernels: a warpgroup of producers, then kGroups groups of consumer
+// warps that take the k steps in turn and add up at the end. A lane holds kThreadM x kThreadN
+// results, in quads of 4 that lie kLanesM (kLanesN) quads apart.
+template <int kBlockM_, int kBlockN_, int kBlockK_, int kWarpM_, int kWarpN_, int kThreadM_,
+          int kThreadN_, int kGroups_, int kStages_, int kMovers_, int kRawSlots_>
+struct FedTile {
+  static constexpr int kBlockM = kBlockM_, kBlockN = kBlockN_, kBlockK = kBlockK_;
+  static constexpr int kWarpM = kWarpM_, kWarpN = kWarpN_;
+  static constexpr int kThreadM = kThreadM_, kThreadN = kThreadN_;
+  static constexpr int kGroups = kGroups_;
+  static constexpr int kStages = kStages_;      // k steps ready to be multiplied, or on the way
+  static constexpr int kMovers = kMovers_;      // producer warps that move raw k steps
+  static constexpr int kRawSlots = kRawSlots_;  // raw k steps; some for each mover
+  static constexpr int kLanesM = kWarpM / kThreadM, kLanesN = kWarpN / kThreadN;
+  static constexpr int kWarpsM = kBlockM / kWarpM, kWarpsN = kBlockN / kWarpN;
+  static constexpr int kGroupWarps = kWarpsM * kWarpsN;
+  static constexpr int kGroupThreads = 32 * kGroupWarps;
+  static constexpr int kConsumerWarps = kGroups * kGroupWarps;
+  static constexpr int kProducerWarps = 4;
+  static constexpr int kThreads = 32 * (kProducerWarps + kConsumerWarps);
+  static constexpr int kResults = kThreadM * kThreadN;
+  // The registers of a multiprocessor are 168 for each of 384 threads; 16 x 8 results need more,
+  // and producers less: 128 * (168 - 56) = 256 * (224 - 168).
+  static constexpr bool kMovesRegisters = kResults >= 128;
+  static constexpr int kProducerRegisters = 56, kConsumerRegisters = 224;
+  static constexpr int kBlocksPerSm = 1;
+
+  // Results of one group leave a part at a time, of several all at once.
+  static constexpr int kResultsAtOnce = kGroups == 1 ? 32 : kResults;
+  // The most that a block needs, which is where both operands are contiguous along k: stages, raw
+  // k steps and results, and what alignment and barriers add.
+  static constexpr int kSharedBytes = 4 * (kStages * kBlockK * (kBlockM + kBlockN + 8) +
+                                           kRawSlots * (kBlockK + 4) * (kBlockM + kBlockN) +
+                                           kGroups * kResultsAtOnce * kGroupThreads) +
+                                      kRawSlots * 8 * 128 + 512;
+
+  static_assert(kLanesM * kLanesN == 32 && kThreadM % 4 == 0 && kThreadN % 4 == 0);
+  static_assert(kBlockM % kWarpM == 0 && kBlockN % kWarpN == 0, "warps must tile the block");
+  static_assert(kRawSlots % kMovers == 0 && kMovers <= kStages && kGroups <= kStages);
+};
+
+using Fed256x128 = FedTile<256, 128, 16, 64, 64, 16, 8, 1, 4, 3, 3>;
+// Where those leave multiprocessors idle.
+using Fed128x128 = FedTile<128, 128, 16, 64, 32, 8, 8, 1, 6, 4, 4>;
+using Fed128x64 = FedTile<128, 64, 16, 64, 32, 8, 8, 2, 6, 4, 4>;
+using Fed64x32 = FedTile<64, 32, 16, 64, 32, 8, 8, 8, 8, 4, 8>;
+
 // The textbook kernel: one 32 x 32 tile, 32 x 8 threads, 4 results each.
 struct TileShared {
   static constexpr int kBlockM = 32, kBlockN = 32, kBlockK = 32;

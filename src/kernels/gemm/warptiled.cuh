@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/epilogue.cuh"
+#include "kernels/gemm/columns.h"
 #include "kernels/gemm/tiles.h"
 #include "kernels/launch.h"
 #include "ptx/cp_async.cuh"
@@ -223,12 +224,6 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 }
 
 namespace warptiled {
-
-// Every matrix of the operand has 16-byte aligned columns. What pointer arrays hold is not known.
-inline bool columns_aligned(const GemmOperand<const float>& x, int64_t batch_count) {
-  return !x.pointers && common_alignment(reinterpret_cast<uintptr_t>(x.data), x.ld * 4) == 16 &&
-         (batch_count == 1 || x.stride % 4 == 0);
-}
 
 inline Load load_of(bool depth_contiguous, const GemmOperand<const float>& x, int64_t batch) {
   if (depth_contiguous) return Load::kDepth;

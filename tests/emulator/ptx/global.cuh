@@ -13,4 +13,13 @@ inline uint4 load_once_16(const void* address) {
   return *static_cast<const uint4*>(address);
 }
 
+inline void store_release(unsigned* address, unsigned value) { *address = value; }
+
+// Blocks run one after another, in the order of their numbers: what a block waits for is there, or
+// never will be.
+inline unsigned load_acquire(const unsigned* address) {
+  if (*address == 0) emulator::stop("a flag that no block before this one has set");
+  return *address;
+}
+
 }  // namespace mygemm::ptx

@@ -12,4 +12,6 @@ inline float exp2_approx(float x) {
   return value < FLT_MIN ? 0.0f : value;
 }
 
+inline void fma_in_order(float& d, float a, float b) { d = std::fma(a, b, d); }
+
 }  // namespace mygemm::ptx

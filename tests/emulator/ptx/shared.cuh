@@ -2,7 +2,10 @@
 // of the block's dynamic shared memory, as on a GPU, and ends where the launch said.
 #pragma once
 
+#include <cstddef>
+
 #include "execution.h"
+#include "vector_types.h"
 
 namespace mygemm {
 
@@ -11,5 +14,20 @@ T& shared_storage() {
   static_assert(alignof(T) <= emulator::kSharedAlignment);
   return *static_cast<T*>(emulator::shared_memory());
 }
+
+namespace ptx {
+
+inline unsigned shared_address(const void* shared) {
+  return static_cast<unsigned>(static_cast<const std::byte*>(shared) -
+                               static_cast<const std::byte*>(emulator::shared_memory()));
+}
+
+inline float4 load_shared_16(unsigned address) {
+  if (address % 16 != 0) emulator::stop("misaligned load of 16 bytes from shared memory");
+  return *reinterpret_cast<const float4*>(static_cast<const std::byte*>(emulator::shared_memory()) +
+                                          address);
+}
+
+}  // namespace ptx
 
 }  // namespace mygemm

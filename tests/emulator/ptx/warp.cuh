@@ -9,6 +9,10 @@ inline int warp_number(emulator::Site site = emulator::Site::here()) {
   return __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0, 32, site);
 }
 
+inline int same_in_warp(int value, emulator::Site site = emulator::Site::here()) {
+  return __shfl_sync(0xffffffffu, value, 0, 32, site);
+}
+
 // Any lane may be the one: not the first, which code may take for granted.
 inline bool elect_one(emulator::Site site = emulator::Site::here()) {
   __ballot_sync(0xffffffffu, 1, site);

@@ -1,0 +1,161 @@
+// Matrix product, step 4 of the ladder: fed by the tensor memory accelerator. A warpgroup of
+// producers (tma_producer.cuh) keeps a ring of stages full, and the other warps do nothing but
+// multiply: no addresses, no copies, no barriers for all. One block a multiprocessor, which takes
+// tile after tile, whole or cut along k (streamk.h). sm_90.
+//
+// The kernel, and its launcher as a template over the tile; the .cu files beside instantiate it.
+#pragma once
+
+#include "kernels/gemm/tma_store.cuh"
+#include "kernels/launch.h"
+#include "ptx/registers.cuh"
+
+namespace mygemm {
+namespace fed {
+
+// What a consumer warp does.
+template <class Tile, class Shared>
+__device__ __forceinline__ void consume(Shared& s, const FedArgs& args, const WorkShares& shares,
+                                        float alpha, float beta, int warp, int lane) {
+  const int group = warp / Tile::kGroupWarps, thread = warp * 32 + lane;
+  const LanePlace<Tile> place(warp % Tile::kGroupWarps, lane);
+  int taken = 0;        // k steps, by all groups
+  unsigned parity = 0;  // of meetings
+  WorkList list(shares, static_cast<int>(blockIdx.x));
+  for (WorkItem item; list.next(&item);) {
+    Results<Tile> sum = {};
+    const int steps = ptx::same_in_warp(item.end - item.begin);
+    const int own_steps = (steps - group + Tile::kGroups - 1) / Tile::kGroups;
+    multiply<Tile>(sum, s, taken + group, own_steps, place);
+    taken += steps;
+
+    const auto block = static_cast<int>(blockIdx.x);
+    const bool piece = steps < shares.steps, finishes = item.end == shares.steps;
+    const Destination result = destination<Tile>(args, item, alpha, beta);
+    Destination to = result;
+    if (piece) {
+      to = {piece_of<Tile>(args, block, finishes),
+            Tile::kBlockM,
+            Tile::kBlockM,
+            Tile::kBlockN,
+            1.0f,
+            0.0f};
+    }
+    if constexpr (Tile::kGroups == 1) {
+      store_own<Tile>(s, to, sum, place, thread);
+    } else {
+      store_groups<Tile>(s, to, sum, thread, &parity);
+    }
+    if (!piece) continue;
+    meet(s, &parity);  // the whole piece is there
+    if (!finishes) {
+      if (thread == 0) ptx::store_release(&args.ready[block], 1);
+    } else {
+      add_pieces<Tile>(args, item, result, thread);
+    }
+  }
+}
+
+}  // namespace fed
+
+template <class Tile, fed::Feed kFeedA, fed::Feed kFeedB>
+__global__ void __launch_bounds__(Tile::kThreads, 1)
+    gemm_fed(const __grid_constant__ FedArgs args, const __grid_constant__ OperandMaps a,
+             const __grid_constant__ OperandMaps b) {
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  __trap();  // and rows.cpp keeps it from being launched
+#else
+  using namespace fed;
+  using Shared = SharedStorage<Tile, kFeedA, kFeedB>;
+  static_assert(sizeof(Shared) <= Tile::kSharedBytes, "the plan counts on it");
+  Shared& s = shared_storage<Shared>();
+  const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < Tile::kStages; ++i) {
+      ptx::mbarrier_init(&s.full[i], (Shared::kCopies ? 1 : 0) + (Shared::kMoves ? 1 : 0));
+      ptx::mbarrier_init(&s.empty[i], Tile::kGroupWarps);
+    }
+    for (int i = 0; i < Tile::kRawSlots; ++i) ptx::mbarrier_init(&s.raw_full[i], 1);
+    ptx::mbarrier_init(&s.consumers, Tile::kConsumerWarps);
+    ptx::mbarrier_init_fence();
+  }
+  __syncthreads();
+
+  const float alpha = load_scalar(args.p.alpha), beta = load_scalar(args.p.beta);
+  WorkShares shares = args.shares;
+  if (products_of(args.p, alpha) == 0) shares.steps = shares.cut_tiles = 0;  // whole, and empty
+  if (warp < Tile::kProducerWarps) {
+    if constexpr (Tile::kMovesRegisters) {
+      ptx::give_up_registers<Tile::kProducerRegisters>();
+    }
+    produce<Tile, kFeedA, kFeedB>(s, a, b, shares, args.tiles_m, args.tiles_n, warp, lane);
+  } else {
+    if constexpr (Tile::kMovesRegisters) ptx::take_registers<Tile::kConsumerRegisters>();
+    consume<Tile>(s, args, shares, alpha, beta, warp - Tile::kProducerWarps, lane);
+  }
+#endif
+}
+
+namespace fed {
+
+template <class Tile, Feed kFeedA, Feed kFeedB>
+Status launch_with(const FedArgs& args, const LaunchContext& context) {
+  const GemmProblem& p = args.p;
+  const auto make_maps = [&](OperandMaps* maps, const GemmOperand<const float>& x, Feed feed,
+                             int64_t extent, int block) {
+    BoxShape shape;
+    if (feed == Feed::kDepth) {
+      shape = {p.k, extent, Tile::kBlockK, block / kColumnClasses, true};
+    } else if (feed == Feed::kShifted) {
+      shape = {extent, p.k, std::min(block, 128), Tile::kBlockK / kColumnClasses, true};
+    } else {
+      shape = {extent, p.k, block, Tile::kBlockK, false};
+    }
+    return make_operand_maps(maps, x, shape, p.batch_count);
+  };
+  OperandMaps a, b;
+  RETURN_IF_ERROR(make_maps(&a, p.a, kFeedA, p.m, Tile::kBlockM));
+  RETURN_IF_ERROR(make_maps(&b, p.b, kFeedB, p.n, Tile::kBlockN));
+  return launch(context, gemm_fed<Tile, kFeedA, kFeedB>, static_cast<unsigned>(args.shares.blocks),
+                Tile::kThreads, sizeof(SharedStorage<Tile, kFeedA, kFeedB>), args, a, b);
+}
+
+// Shifted operands are rare: where one is, the other one is read like it if it lies like it.
+template <class Tile, Feed kAlongTile>
+Status launch_for_ops(const FedArgs& args, const LaunchContext& context) {
+  if (args.p.transa) {
+    return args.p.transb ? launch_with<Tile, Feed::kDepth, kAlongTile>(args, context)
+                         : launch_with<Tile, Feed::kDepth, Feed::kDepth>(args, context);
+  }
+  return args.p.transb ? launch_with<Tile, kAlongTile, kAlongTile>(args, context)
+                       : launch_with<Tile, kAlongTile, Feed::kDepth>(args, context);
+}
+
+}  // namespace fed
+
+// Launches the product with all tiles whole, or with `cut` and enough workspace, cut along k so
+// that all blocks have the same to do.
+template <class Tile>
+Status launch_fed(const GemmProblem& p, bool cut, const LaunchContext& context) {
+  FedArgs args = {};
+  args.p = p;
+  args.tiles_m = static_cast<int>(ceil_div(p.m, Tile::kBlockM));
+  args.tiles_n = static_cast<int>(ceil_div(p.n, Tile::kBlockN));
+  const int tiles = args.tiles_m * args.tiles_n * static_cast<int>(p.batch_count);
+  const int sms = context.device->num_sms;
+  args.shares = {.tiles = tiles,
+                 .cut_tiles = cut ? tiles_to_cut(tiles, sms) : 0,
+                 .steps = static_cast<int>(ceil_div(p.k, Tile::kBlockK)),
+                 .blocks = cut ? sms : std::min(tiles, sms)};
+  if (cut) {
+    args.ready = static_cast<unsigned*>(context.workspace);
+    args.pieces = reinterpret_cast<float*>(static_cast<char*>(context.workspace) + kFlagBytes);
+    CUDA_TRY(cudaMemsetAsync(args.ready, 0, kFlagBytes, context.stream));
+  }
+  const bool shifted = (!p.transa && !columns_aligned(p.a, p.batch_count)) ||
+                       (p.transb && !columns_aligned(p.b, p.batch_count));
+  return shifted ? fed::launch_for_ops<Tile, fed::Feed::kShifted>(args, context)
+                 : fed::launch_for_ops<Tile, fed::Feed::kTile>(args, context);
+}
+
+}  // namespace mygemm

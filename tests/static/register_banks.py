@@ -1,0 +1,109 @@
+"""Static test: register-bank conflicts of multiply-adds, in what ptxas made of kernels.
+
+register_banks.py NVCC TABLE [--update] -- SOURCE... -- NVCC_ARGUMENT...
+
+Registers of sm_90 lie in two banks, by parity of their number. A multiply-add that reads two
+different registers of a bank takes twice as long, unless one of them stands in the same place of
+the instruction before it and is kept there (.reuse). Which registers the compiler takes is chance:
+the same source came out at 55 or at 47 TFLOP/s. TABLE has the share of such multiply-adds for each
+kernel; the test fails where one has grown by more than two points, and where a kernel is missing.
+"""
+
+import argparse
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+FFMA_OF_REGISTERS = 0x223  # the low 12 bits of the instruction
+MOST_GROWTH = 2.0  # points
+
+
+def code_of(cubin):
+    """The kernels of an ELF file: name and machine code."""
+    data = pathlib.Path(cubin).read_bytes()
+    offset = struct.unpack_from("<Q", data, 0x28)[0]
+    size, count, names_index = struct.unpack_from("<HHH", data, 0x3A)
+    sections = []
+    for i in range(count):
+        name, _, _, _, at, length = struct.unpack_from("<IIQQQQ", data, offset + i * size)
+        sections.append((name, at, length))
+    names = sections[names_index][1]
+    for name, at, length in sections:
+        text = data[names + name : data.index(b"\0", names + name)].decode()
+        if text.startswith(".text."):
+            yield text[len(".text.") :], data[at : at + length]
+
+
+def conflict_share(code):
+    """Percent of the multiply-adds that read two registers of a bank; None where there are few."""
+    kept = [None] * 3
+    total = conflicts = 0
+    for at in range(0, len(code), 16):
+        low, high = struct.unpack_from("<QQ", code, at)
+        if low & 0xFFF != FFMA_OF_REGISTERS:
+            kept = [None] * 3
+            continue
+        registers = (low >> 24 & 0xFF, low >> 32 & 0xFF, high & 0xFF)
+        read = {r for slot, r in enumerate(registers) if kept[slot] != r}
+        kept = [r if high >> (58 + slot) & 1 else None for slot, r in enumerate(registers)]
+        total += 1
+        conflicts += len({r % 2 for r in read}) < len(read)
+    return 100 * conflicts / total if total >= 256 else None
+
+
+def readable(name):
+    """tma 256 x 128, A along k, B shifted: of the mangled name of a TMA-fed kernel."""
+    tile = re.search(r"FedTileILi(\d+)ELi(\d+)E", name)
+    feeds = re.search(r"FeedE(\d)ELS\w*_(\d)E", name)
+    if not tile or not feeds:
+        return name
+    kinds = ("along the tile", "shifted", "along k")
+    a, b = (kinds[int(feed)] for feed in feeds.groups())
+    return f"tma {tile[1]} x {tile[2]}, A {a}, B {b}"
+
+
+def measure(nvcc, sources, arguments):
+    shares = {}
+    with tempfile.TemporaryDirectory() as folder:
+        cubin = pathlib.Path(folder) / "kernels.cubin"
+        for source in sources:
+            subprocess.run([nvcc, *arguments, "-cubin", "-o", str(cubin), source], check=True)
+            for name, code in code_of(cubin):
+                share = conflict_share(code)
+                if share is not None:
+                    shares[readable(name)] = share
+    return shares
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("nvcc")
+    parser.add_argument("table", type=pathlib.Path)
+    parser.add_argument("--update", action="store_true", help="write the table")
+    first = sys.argv.index("--")
+    second = sys.argv.index("--", first + 1)
+    options = parser.parse_args(sys.argv[1:first])
+    shares = measure(options.nvcc, sys.argv[first + 1 : second], sys.argv[second + 1 :])
+    if options.update:
+        lines = [f"{share:5.1f}  {name}\n" for name, share in sorted(shares.items())]
+        options.table.write_text("".join(lines))
+        return 0
+    expected = {}
+    for line in options.table.read_text().splitlines():
+        share, name = line.split(maxsplit=1)
+        expected[name] = float(share)
+    failures = [f"no longer compiled: {name}" for name in expected.keys() - shares.keys()]
+    for name, share in sorted(shares.items()):
+        if name not in expected:
+            failures.append(f"not in the table: {name}, {share:.1f} %")
+        elif share > expected[name] + MOST_GROWTH:
+            failures.append(f"{name}: {share:.1f} %, {expected[name]} % in the table")
+    print("\n".join(failures) or f"{len(shares)} kernels as in the table")
+    return 1 if failures or not shares else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
