@@ -1,6 +1,6 @@
 // Emulator of the CUDA runtime: the pretend device, one of a few real ones chosen by the
-// environment variable MYGEMM_EMULATED_CC (its compute capability, e.g. 75; default 90), with as many
-// multiprocessors as MYGEMM_EMULATED_SMS says, if it does.
+// environment variable MYGEMM_EMULATED_CC (its compute capability, e.g. 75; default 90), with as
+// many multiprocessors as MYGEMM_EMULATED_SMS says, if it does.
 #pragma once
 
 namespace emulator {
