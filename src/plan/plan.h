@@ -65,8 +65,8 @@ struct Row {
 
   // transpose: the share of the copy bandwidth by [log2(element_size)] and [RowCut].
   const double (*shares)[kRowCuts] = nullptr;
-  // Measured. gemm: seconds for a tile besides its k steps; where tiles are cut, for all pieces.
-  double tile_seconds = 0;
+  // Measured. gemm, where tiles are cut: seconds that the pieces add.
+  double pieces_seconds = 0;
   // Share of the limiting peak (FFMA, or the copy bandwidth) at large sizes.
   double efficiency = 0;
   // Seconds that a block with a multiprocessor to itself takes. gemm: a k step. softmax: a matrix

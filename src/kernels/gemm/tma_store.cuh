@@ -70,7 +70,7 @@ __device__ __forceinline__ void store_at(const Destination& to, const QuadPlace<
 
 // A thread's own results, where one group has them all. By way of shared memory, in which they can
 // be counted through: stores from registers are thousands of instructions, which come from L2 once
-// for each tile and took 30 us on an H200, and want results in quads of registers, which then come
+// for each tile and took 20 us on an H200, and want results in quads of registers, which then come
 // from the same bank as what they are multiplied with.
 template <class Tile, class Shared>
 __device__ __forceinline__ void store_own(Shared& s, const Destination& to,
