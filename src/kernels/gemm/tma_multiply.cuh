@@ -4,8 +4,8 @@
 // number, and an instruction reads one operand from each bank in a clock. Of the three operands of
 // a multiply-add one must therefore be what the instruction before it had in the same place, and
 // the others of different parity. The order of instructions sees to the first. The second is the
-// compiler's choice, which depends on everything else in the kernel: bench/register_banks.py
-// counts.
+// compiler's choice, which depends on everything else in the kernel:
+// tests/static/register_banks.py counts.
 #pragma once
 
 #include "kernels/gemm/tma_feed.cuh"
