@@ -76,6 +76,10 @@ struct FedTile {
   static_assert(kLanesM * kLanesN == 32 && kThreadM % 4 == 0 && kThreadN % 4 == 0);
   static_assert(kBlockM % kWarpM == 0 && kBlockN % kWarpN == 0, "warps must tile the block");
   static_assert(kRawSlots % kMovers == 0 && kMovers <= kStages && kGroups <= kStages);
+  // A producer that waits for a stage must find its last phase over or running, not the one before
+  // that, which looks like it. What was in the stage kStages steps ago was moved by the same warp,
+  // or was read before what this warp moved last: by the same group.
+  static_assert(kGroups == 1 || kStages % kMovers == 0 || (kStages - kMovers) % kGroups == 0);
 };
 
 using Fed256x128 = FedTile<256, 128, 16, 64, 64, 16, 8, 1, 4, 3, 3>;
