@@ -66,9 +66,8 @@ double tile_seconds(const GemmRow& row, double tiles, double k, const DeviceTrai
 // What a k step of a TMA-fed row takes longer where producers have to move it: what is contiguous
 // along k, and what is misaligned. H200, 1024^3 and 4096^3.
 double feed_factor(const GemmProblem& p) {
-  const bool shifted = (!p.transa && !columns_aligned(p.a, p.batch_count)) ||
-                       (p.transb && !columns_aligned(p.b, p.batch_count));
-  return 1.0 + (p.transb ? 0.0 : 0.02) + (p.transa ? 0.06 : 0.0) + (shifted ? 0.23 : 0.0);
+  return 1.0 + (p.transb ? 0.0 : 0.02) + (p.transa ? 0.06 : 0.0) +
+         (has_shifted_operand(p) ? 0.23 : 0.0);
 }
 
 // Seconds of a TMA-fed row, whose blocks have a multiprocessor each: as many rounds of whole tiles

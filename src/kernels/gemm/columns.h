@@ -12,6 +12,12 @@ inline bool columns_aligned(const GemmOperand<const float>& x, int64_t batch_cou
          (batch_count == 1 || x.stride % 4 == 0);
 }
 
+// An operand that is contiguous along m (n) has columns that are not aligned.
+inline bool has_shifted_operand(const GemmProblem& p) {
+  return (!p.transa && !columns_aligned(p.a, p.batch_count)) ||
+         (p.transb && !columns_aligned(p.b, p.batch_count));
+}
+
 // Columns are told apart by their number modulo this many: see operand_maps.cuh.
 constexpr int kColumnClasses = 4;
 

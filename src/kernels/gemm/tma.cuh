@@ -152,10 +152,8 @@ Status launch_fed(const GemmProblem& p, bool cut, const LaunchContext& context) 
     args.pieces = reinterpret_cast<float*>(static_cast<char*>(context.workspace) + kFlagBytes);
     CUDA_TRY(cudaMemsetAsync(args.ready, 0, kFlagBytes, context.stream));
   }
-  const bool shifted = (!p.transa && !columns_aligned(p.a, p.batch_count)) ||
-                       (p.transb && !columns_aligned(p.b, p.batch_count));
-  return shifted ? fed::launch_for_ops<Tile, fed::Feed::kShifted>(args, context)
-                 : fed::launch_for_ops<Tile, fed::Feed::kTile>(args, context);
+  return has_shifted_operand(p) ? fed::launch_for_ops<Tile, fed::Feed::kShifted>(args, context)
+                                : fed::launch_for_ops<Tile, fed::Feed::kTile>(args, context);
 }
 
 }  // namespace mygemm

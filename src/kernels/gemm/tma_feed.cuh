@@ -4,8 +4,6 @@
 // producer warp moves it from there, which transposes or aligns it. Device only.
 #pragma once
 
-#include <type_traits>
-
 #include "kernels/gemm/operand_maps.cuh"
 #include "kernels/gemm/tiles.h"
 #include "ptx/tma.cuh"
