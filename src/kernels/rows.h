@@ -30,10 +30,12 @@ Status launch_gemm_tma_256x128(const GemmRow&, const GemmProblem&, const LaunchC
 Status launch_gemm_tma_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tma_128x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tma_64x32(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_tma_32x32(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_streamk_256x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_streamk_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_streamk_128x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_streamk_64x32(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_streamk_32x32(const GemmRow&, const GemmProblem&, const LaunchContext&);
 
 Status launch_softmax_naive(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
 Status launch_softmax_warp(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);

@@ -19,6 +19,10 @@ namespace {
 constexpr double kL2OverMemory = 2.0;
 // TMA-fed rows: what storing a tile takes that no products hide.
 constexpr double kStoreSeconds = 1.7e-6, kStoreElementSeconds = 4e-11;
+// What a copy of 4 bytes takes, in multiply-adds of the multiprocessor; and where it is misaligned.
+constexpr double kDepthCopy = 5.8, kShiftedCopy = 7.7;
+// Their kernels count rows, columns and k with 32 bits, a tile past the end.
+constexpr int64_t kMostFedExtent = (int64_t{1} << 31) - 1025;
 // What a piece of 8192 elements or fewer adds to a tile that is cut into many.
 constexpr double kPieceSeconds = 0.3e-6;
 // Host: what one product costs besides its arithmetic, 16^3 on one core.
@@ -63,11 +67,13 @@ double tile_seconds(const GemmRow& row, double tiles, double k, const DeviceTrai
       l2_bytes / (device.memory_bandwidth * kL2OverMemory));
 }
 
-// What a k step of a TMA-fed row takes longer where producers have to move it: what is contiguous
-// along k, and what is misaligned. H200, 1024^3 and 4096^3.
-double feed_factor(const GemmProblem& p) {
-  return 1.0 + (p.transb ? 0.0 : 0.02) + (p.transa ? 0.06 : 0.0) +
-         (has_shifted_operand(p) ? 0.23 : 0.0);
+// What a k step of a TMA-fed row takes longer where producers copy an operand 4 bytes at a time:
+// one that is contiguous along k, or both where one is misaligned.
+double feed_factor(const GemmRow& row, const GemmProblem& p) {
+  const bool shifted = has_shifted_operand(p);
+  const double copied =
+      (p.transa || shifted ? row.block_m : 0) + (!p.transb || shifted ? row.block_n : 0);
+  return 1.0 + (shifted ? kShiftedCopy : kDepthCopy) * copied / row.block_m / row.block_n;
 }
 
 // Seconds of a TMA-fed row, whose blocks have a multiprocessor each: as many rounds of whole tiles
@@ -76,7 +82,7 @@ double fed_seconds(const GemmRow& row, const GemmProblem& p, double tiles,
                    const DeviceTraits& device) {
   const double step_flops = 2.0 * row.block_m * row.block_n * row.block_k;
   const double step =
-      step_flops / (device.fp32_flops / device.num_sms * row.efficiency) * feed_factor(p);
+      step_flops / (device.fp32_flops / device.num_sms * row.efficiency) * feed_factor(row, p);
   const double steps = std::ceil(static_cast<double>(p.k) / row.block_k);
   const double l2_bytes = tiles * (row.block_m + row.block_n) * steps * row.block_k * 4.0;
   const double store = kStoreSeconds + kStoreElementSeconds * row.block_m * row.block_n;
@@ -107,11 +113,7 @@ const char* unsupported(const GemmRow& row, const GemmProblem& p, const DeviceTr
   }
   if (row.needs & kNeedsTensorMap) {
     if (p.scales_only()) return "nothing is read of A and B";
-    if (!has_operand_maps(p.a, p.a_rows(), p.a_cols(), p.batch_count) ||
-        !has_operand_maps(p.b, p.b_rows(), p.b_cols(), p.batch_count)) {
-      return "an operand that tensor maps cannot describe: pointers, fewer than 4 columns, or a "
-             "batch stride that is negative or not a multiple of 4";
-    }
+    if (std::max({p.m, p.n, p.k}) > kMostFedExtent) return "m, n or k of 2^31 - 1024 and more";
   }
   if (row.needs & kNeedsPieces) {
     const double tiles = block_tiles(row, p),

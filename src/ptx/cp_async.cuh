@@ -2,6 +2,8 @@
 // are plain loads and stores, done when the call returns. Device only.
 #pragma once
 
+#include <cstdint>
+
 namespace mygemm::ptx {
 
 // cp.async.ca 4 bytes; zeros are written, and `global` not touched, where !valid.
@@ -41,6 +43,24 @@ template <int kPending>
 __device__ __forceinline__ void cp_async_wait() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
+}
+
+// cp.async.wait_all: until none of this thread's copies are in flight.
+__device__ __forceinline__ void cp_async_wait_all() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+// cp.async.mbarrier.arrive.noinc, SM 90: one arrival at a barrier of the block (mbarrier.cuh), once
+// this thread's copies so far are there.
+__device__ __forceinline__ void cp_async_arrive(uint64_t* barrier) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(address) : "memory");
 #endif
 }
 

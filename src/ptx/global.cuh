@@ -2,6 +2,8 @@
 // on for the ordered ones). Device only.
 #pragma once
 
+#include <cstdint>
+
 namespace mygemm::ptx {
 
 // ld.global.nc.L1::no_allocate: 16 bytes that nobody writes while the kernel runs and that this
@@ -12,6 +14,14 @@ __device__ __forceinline__ uint4 load_once_16(const void* address) {
                : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
                : "l"(address));
   return value;
+}
+
+// address + `elements`, of which the compiler does not see where it comes from: it would work out
+// each of many addresses anew, with multiplications, in place of a chain of additions.
+__device__ __forceinline__ const float* moved_by(const float* address, int64_t elements) {
+  address += elements;
+  asm volatile("" : "+l"(address));
+  return address;
 }
 
 // st.release.gpu: whoever sees the value with load_acquire() sees what this thread wrote before,

@@ -41,15 +41,13 @@ using Tile64x64 = WarpTile<64, 64, 16, 2, 1, 3, 4>;
 // warps that take the k steps in turn and add up at the end. A lane holds kThreadM x kThreadN
 // results, in quads of 4 that lie kLanesM (kLanesN) quads apart.
 template <int kBlockM_, int kBlockN_, int kBlockK_, int kWarpM_, int kWarpN_, int kThreadM_,
-          int kThreadN_, int kGroups_, int kStages_, int kMovers_, int kRawSlots_>
+          int kThreadN_, int kGroups_, int kStages_>
 struct FedTile {
   static constexpr int kBlockM = kBlockM_, kBlockN = kBlockN_, kBlockK = kBlockK_;
   static constexpr int kWarpM = kWarpM_, kWarpN = kWarpN_;
   static constexpr int kThreadM = kThreadM_, kThreadN = kThreadN_;
   static constexpr int kGroups = kGroups_;
-  static constexpr int kStages = kStages_;      // k steps ready to be multiplied, or on the way
-  static constexpr int kMovers = kMovers_;      // producer warps that move raw k steps
-  static constexpr int kRawSlots = kRawSlots_;  // raw k steps; some for each mover
+  static constexpr int kStages = kStages_;  // k steps ready to be multiplied, or on the way
   static constexpr int kLanesM = kWarpM / kThreadM, kLanesN = kWarpN / kThreadN;
   static constexpr int kWarpsM = kBlockM / kWarpM, kWarpsN = kBlockN / kWarpN;
   static constexpr int kGroupWarps = kWarpsM * kWarpsN;
@@ -66,27 +64,29 @@ struct FedTile {
 
   // Results of one group leave a part at a time, of several all at once.
   static constexpr int kResultsAtOnce = kGroups == 1 ? 32 : kResults;
-  // The most that a block needs, which is where both operands are contiguous along k: stages, raw
-  // k steps and results, and what alignment and barriers add.
-  static constexpr int kSharedBytes = 4 * (kStages * kBlockK * (kBlockM + kBlockN + 8) +
-                                           kRawSlots * (kBlockK + 4) * (kBlockM + kBlockN) +
-                                           kGroups * kResultsAtOnce * kGroupThreads) +
-                                      kRawSlots * 8 * 128 + 512;
+  // The most that a block needs, which is where both operands are contiguous along k: stages and
+  // results, and what alignment and barriers add.
+  static constexpr int kSharedBytes =
+      4 * (kStages * kBlockK * (kBlockM + kBlockN + 8) + kGroups * kResultsAtOnce * kGroupThreads) +
+      kStages * 16 + 256;
 
   static_assert(kLanesM * kLanesN == 32 && kThreadM % 4 == 0 && kThreadN % 4 == 0);
   static_assert(kBlockM % kWarpM == 0 && kBlockN % kWarpN == 0, "warps must tile the block");
-  static_assert(kRawSlots % kMovers == 0 && kMovers <= kStages && kGroups <= kStages);
+  static_assert(kBlockK % 8 == 0 && kBlockN % 32 == 0, "what the copies of a warp cover");
+  static_assert(kProducerWarps <= kStages && kGroups <= kStages);
   // A producer that waits for a stage must find its last phase over or running, not the one before
-  // that, which looks like it. What was in the stage kStages steps ago was moved by the same warp,
-  // or was read before what this warp moved last: by the same group.
-  static_assert(kGroups == 1 || kStages % kMovers == 0 || (kStages - kMovers) % kGroups == 0);
+  // that, which looks like it. What was in the stage kStages steps ago was copied by the same warp,
+  // or was read before what this warp copied last: by the same group.
+  static_assert(kGroups == 1 || kStages % kProducerWarps == 0 ||
+                (kStages - kProducerWarps) % kGroups == 0);
 };
 
-using Fed256x128 = FedTile<256, 128, 16, 64, 64, 16, 8, 1, 4, 3, 3>;
+using Fed256x128 = FedTile<256, 128, 16, 64, 64, 16, 8, 1, 7>;
 // Where those leave multiprocessors idle.
-using Fed128x128 = FedTile<128, 128, 16, 64, 32, 8, 8, 1, 6, 4, 4>;
-using Fed128x64 = FedTile<128, 64, 16, 64, 32, 8, 8, 2, 6, 4, 4>;
-using Fed64x32 = FedTile<64, 32, 16, 64, 32, 8, 8, 8, 8, 4, 8>;
+using Fed128x128 = FedTile<128, 128, 16, 64, 32, 8, 8, 1, 8>;
+using Fed128x64 = FedTile<128, 64, 16, 64, 32, 8, 8, 2, 8>;
+using Fed64x32 = FedTile<64, 32, 16, 64, 32, 8, 8, 8, 16>;
+using Fed32x32 = FedTile<32, 32, 16, 32, 32, 8, 4, 8, 24>;
 
 // The textbook kernel: one 32 x 32 tile, 32 x 8 threads, 4 results each.
 struct TileShared {

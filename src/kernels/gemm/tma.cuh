@@ -6,8 +6,10 @@
 // The kernel, and its launcher as a template over the tile; the .cu files beside instantiate it.
 #pragma once
 
+#include "kernels/gemm/columns.h"
 #include "kernels/gemm/tma_store.cuh"
 #include "kernels/launch.h"
+#include "kernels/tensor_map.h"
 #include "ptx/registers.cuh"
 
 namespace mygemm {
@@ -60,8 +62,8 @@ __device__ __forceinline__ void consume(Shared& s, const FedArgs& args, const Wo
 
 template <class Tile, fed::Feed kFeedA, fed::Feed kFeedB>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
-    gemm_fed(const __grid_constant__ FedArgs args, const __grid_constant__ OperandMaps a,
-             const __grid_constant__ OperandMaps b) {
+    gemm_fed(const __grid_constant__ FedArgs args, const __grid_constant__ fed::OperandMap a,
+             const __grid_constant__ fed::OperandMap b) {
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __trap();  // and rows.cpp keeps it from being launched
 #else
@@ -72,10 +74,9 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
   if (threadIdx.x == 0) {
     for (int i = 0; i < Tile::kStages; ++i) {
-      ptx::mbarrier_init(&s.full[i], (Shared::kCopies ? 1 : 0) + (Shared::kMoves ? 1 : 0));
+      ptx::mbarrier_init(&s.full[i], Shared::kArrivals);
       ptx::mbarrier_init(&s.empty[i], Tile::kGroupWarps);
     }
-    for (int i = 0; i < Tile::kRawSlots; ++i) ptx::mbarrier_init(&s.raw_full[i], 1);
     ptx::mbarrier_init(&s.consumers, Tile::kConsumerWarps);
     ptx::mbarrier_init_fence();
   }
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     if constexpr (Tile::kMovesRegisters) {
       ptx::give_up_registers<Tile::kProducerRegisters>();
     }
-    produce<Tile, kFeedA, kFeedB>(s, a, b, shares, args.tiles_m, args.tiles_n, warp, lane);
+    produce<Tile>(s, args.p, a, b, shares, args.tiles_m, args.tiles_n, warp, lane);
   } else {
     if constexpr (Tile::kMovesRegisters) ptx::take_registers<Tile::kConsumerRegisters>();
     consume<Tile>(s, args, shares, alpha, beta, warp - Tile::kProducerWarps, lane);
@@ -98,24 +99,32 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 
 namespace fed {
 
+// The map of an operand that is contiguous along the tile, `extent` x k.
+template <class Tile>
+Status make_map(OperandMap* map, const GemmOperand<const float>& x, int64_t extent, int64_t k,
+                int64_t batch_count, int block) {
+  const bool batched = batch_count > 1 && x.stride > 0;
+  const int64_t pitch = x.ld * int64_t{sizeof(float)};
+  map->batch_step = batched ? 1 : 0;
+  return encode_tensor_map(&map->map,
+                           {.address = x.data,
+                            .element_bytes = sizeof(float),
+                            .extents = {extent, k, batched ? batch_count : 1},
+                            .strides = {pitch, batched ? x.stride * int64_t{sizeof(float)} : pitch},
+                            .box = {block, Tile::kBlockK, 1},
+                            .swizzled = false});
+}
+
 template <class Tile, Feed kFeedA, Feed kFeedB>
 Status launch_with(const FedArgs& args, const LaunchContext& context) {
   const GemmProblem& p = args.p;
-  const auto make_maps = [&](OperandMaps* maps, const GemmOperand<const float>& x, Feed feed,
-                             int64_t extent, int block) {
-    BoxShape shape;
-    if (feed == Feed::kDepth) {
-      shape = {p.k, extent, Tile::kBlockK, block / kColumnClasses, true};
-    } else if (feed == Feed::kShifted) {
-      shape = {extent, p.k, std::min(block, 128), Tile::kBlockK / kColumnClasses, true};
-    } else {
-      shape = {extent, p.k, block, Tile::kBlockK, false};
-    }
-    return make_operand_maps(maps, x, shape, p.batch_count);
-  };
-  OperandMaps a, b;
-  RETURN_IF_ERROR(make_maps(&a, p.a, kFeedA, p.m, Tile::kBlockM));
-  RETURN_IF_ERROR(make_maps(&b, p.b, kFeedB, p.n, Tile::kBlockN));
+  OperandMap a = {}, b = {};
+  if (kFeedA == Feed::kTile) {
+    RETURN_IF_ERROR(make_map<Tile>(&a, p.a, p.m, p.k, p.batch_count, Tile::kBlockM));
+  }
+  if (kFeedB == Feed::kTile) {
+    RETURN_IF_ERROR(make_map<Tile>(&b, p.b, p.n, p.k, p.batch_count, Tile::kBlockN));
+  }
   return launch(context, gemm_fed<Tile, kFeedA, kFeedB>, static_cast<unsigned>(args.shares.blocks),
                 Tile::kThreads, sizeof(SharedStorage<Tile, kFeedA, kFeedB>), args, a, b);
 }

@@ -94,7 +94,8 @@ __device__ __forceinline__ void multiply(Results<Tile>& sum, Shared& s, int firs
   constexpr int kStrideA = 16 * Tile::kLanesM, kStrideB = 16 * Tile::kLanesN;
   constexpr int kBarrier = sizeof(uint64_t);
   constexpr int kLast = (kUnrolled - 1) % 2;
-  constexpr RowOrder kOrder = decltype(s.a)::kRaw ? RowOrder::kMiddleSwapped : RowOrder::kBackwards;
+  constexpr RowOrder kOrder =
+      Shared::kFeedA == Feed::kDepth ? RowOrder::kMiddleSwapped : RowOrder::kBackwards;
   static_assert(kChunks * kUnrolled == Tile::kBlockK);
   RingPlace<Tile::kStages> ring{first % Tile::kStages,
                                 static_cast<unsigned>(first / Tile::kStages % 2)};

@@ -61,70 +61,55 @@ struct StepCursor {
   }
 };
 
-// What a producer warp does until the block's work is all in its stages. The warps take the k steps
-// in turn, so that what one waits for the others do not. A stage is full with one arrival for the
-// copies and one of the warp that has moved the raw ones.
-template <class Tile, Feed kFeedA, Feed kFeedB>
-__device__ __forceinline__ void produce(SharedStorage<Tile, kFeedA, kFeedB>& s,
-                                        const OperandMaps& a, const OperandMaps& b,
-                                        const WorkShares& shares, int tiles_m, int tiles_n,
-                                        int warp, int lane) {
-  using Shared = SharedStorage<Tile, kFeedA, kFeedB>;
-  constexpr bool kRawA = kFeedA != Feed::kTile, kRawB = kFeedB != Feed::kTile;
-  constexpr int kWarps = Shared::kMoves ? Tile::kMovers : 1;
-  if (warp >= kWarps) return;
+// What a kernel knows of its operands besides the problem: their tensor maps, where they have any.
+struct OperandMap {
+  CUtensorMap map;
+  int batch_step;  // matrices from one of the batch to the next: 0 where all are the same
+};
 
-  StepCursor<Tile> ahead(shares, tiles_m, tiles_n);  // of the raw copies
-  const auto ask_for_raw = [&](int slot) {
-    if constexpr (Shared::kMoves) {
-      if (!ahead.valid()) return;
-      if (ptx::elect_one()) {
-        uint64_t* full = &s.raw_full[slot];
-        int bytes = 0;
-        if constexpr (kRawA) bytes += decltype(s.a)::Raw::bytes(a);
-        if constexpr (kRawB) bytes += decltype(s.b)::Raw::bytes(b);
-        ptx::mbarrier_arrive_expect_tx(full, bytes);
-        const auto& [i, j, batch] = ahead.origin;
-        if constexpr (kRawA) s.a.raw[slot].ask(a, full, i, ahead.k(), batch);
-        if constexpr (kRawB) s.b.raw[slot].ask(b, full, j, ahead.k(), batch);
-      }
-      ahead.advance(kWarps, tiles_m, tiles_n);
-    }
-  };
-  if (ahead.valid()) ahead.advance(warp, tiles_m, tiles_n);
-  StepCursor<Tile> at = ahead;
-  for (int slot = warp; slot < Tile::kRawSlots; slot += kWarps) ask_for_raw(slot);
+// What a producer warp does until the block's work is all in its stages. Where lanes copy, all
+// producer warps take the k steps in turn: copies are many instructions.
+template <class Tile, class Shared>
+__device__ __forceinline__ void produce(Shared& s, const GemmProblem& p, const OperandMap& a,
+                                        const OperandMap& b, const WorkShares& shares, int tiles_m,
+                                        int tiles_n, int warp, int lane) {
+  constexpr bool kMapA = Shared::kFeedA == Feed::kTile, kMapB = Shared::kFeedB == Feed::kTile;
+  constexpr int kWarps = Tile::kProducerWarps;
 
+  StepCursor<Tile> at(shares, tiles_m, tiles_n);
+  if (at.valid()) at.advance(warp, tiles_m, tiles_n);
   RingPlace<Tile::kStages> place;
-  RingPlace<Tile::kRawSlots> raw;
   place.advance(warp);
-  raw.advance(warp);
   for (; at.valid(); at.advance(kWarps, tiles_m, tiles_n)) {
-    const int stage = place.slot;
+    const int stage = place.slot, k = at.k();
+    const auto& [i, j, batch] = at.origin;
+    uint64_t* full = &s.full[stage];
     ptx::mbarrier_wait(&s.empty[stage], place.parity ^ 1);  // the first round waits for nothing
-    if (Shared::kCopies && ptx::elect_one()) {
-      uint64_t* full = &s.full[stage];
+    if (Shared::kHasMaps && ptx::elect_one()) {
       ptx::mbarrier_arrive_expect_tx(
-          full, (kRawA ? 0 : decltype(s.a)::kBytes) + (kRawB ? 0 : decltype(s.b)::kBytes));
-      const auto& [i, j, batch] = at.origin;
-      if constexpr (!kRawA) {
-        ptx::tma_load_3d(s.a.stage[stage], &a.maps[0], full, i, at.k(), batch * a.batch_step);
+          full, (kMapA ? decltype(s.a)::kBytes : 0) + (kMapB ? decltype(s.b)::kBytes : 0));
+      if constexpr (kMapA) {
+        ptx::tma_load_3d(s.a.stage[stage], &a.map, full, i, k, batch * a.batch_step);
       }
-      if constexpr (!kRawB) {
-        ptx::tma_load_3d(s.b.stage[stage], &b.maps[0], full, j, at.k(), batch * b.batch_step);
+      if constexpr (kMapB) {
+        ptx::tma_load_3d(s.b.stage[stage], &b.map, full, j, k, batch * b.batch_step);
       }
     }
-    if constexpr (Shared::kMoves) {
-      ptx::mbarrier_wait(&s.raw_full[raw.slot], raw.parity);
-      if constexpr (kRawA) s.a.raw[raw.slot].move(s.a.stage[stage], a, lane);
-      if constexpr (kRawB) s.b.raw[raw.slot].move(s.b.stage[stage], b, lane);
-      __syncwarp();  // the warp has read its slot and written the stage
-      if (ptx::elect_one()) ptx::mbarrier_arrive(&s.full[stage]);
-      ask_for_raw(raw.slot);
-      raw.advance(kWarps);
+    if constexpr (Shared::kHasCopies) {
+      const int depth = static_cast<int>(p.k) - k;
+      if constexpr (!kMapA) {
+        copy_step<Shared::kFeedA, Tile::kBlockM>(
+            s.a.stage[stage], p.a, {batch, i, static_cast<int>(p.m) - i, k, depth}, lane);
+      }
+      if constexpr (!kMapB) {
+        copy_step<Shared::kFeedB, Tile::kBlockN>(
+            s.b.stage[stage], p.b, {batch, j, static_cast<int>(p.n) - j, k, depth}, lane);
+      }
+      ptx::cp_async_arrive(full);
     }
     place.advance(kWarps);
   }
+  if constexpr (Shared::kHasCopies) ptx::cp_async_wait_all();
 }
 
 }  // namespace mygemm::fed

@@ -1,7 +1,10 @@
 // Emulator of the CUDA runtime: stands in for src/ptx/cp_async.cuh (sm_80).
 #pragma once
 
+#include <cstdint>
+
 #include "execution.h"
+#include "mbarrier.h"
 
 namespace mygemm::ptx {
 
@@ -26,6 +29,16 @@ inline void cp_async_commit() { emulator::commit_copies(); }
 template <int kPending>
 void cp_async_wait() {
   emulator::wait_for_copies(kPending);
+}
+
+inline void cp_async_wait_all() {
+  emulator::commit_copies();
+  emulator::wait_for_copies(0);
+}
+
+inline void cp_async_arrive(uint64_t* barrier) {
+  cp_async_wait_all();
+  emulator::arrive_expecting(barrier, 0);
 }
 
 }  // namespace mygemm::ptx

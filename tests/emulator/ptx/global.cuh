@@ -1,6 +1,8 @@
 // Emulator of the CUDA runtime: stands in for src/ptx/global.cuh (any SM).
 #pragma once
 
+#include <cstdint>
+
 #include "execution.h"
 #include "vector_types.h"
 
@@ -12,6 +14,8 @@ inline uint4 load_once_16(const void* address) {
   }
   return *static_cast<const uint4*>(address);
 }
+
+inline const float* moved_by(const float* address, int64_t elements) { return address + elements; }
 
 inline void store_release(unsigned* address, unsigned value) { *address = value; }
 
