@@ -243,7 +243,8 @@ def print_accuracy(cases):
     ratios = collections.defaultdict(list)
     for row, case, ratio in estimated_rows(cases):
         ratios[row, case.measured[row] < SHORT_CALL].append(ratio)
-    for title, short in [(f"under {SHORT_CALL:g} µs", True), (f"{SHORT_CALL:g} µs and more", False)]:
+    for title, short in [(f"under {SHORT_CALL:g} µs", True),
+                         (f"{SHORT_CALL:g} µs and more", False)]:
         lines = []
         for row in row_names(cases):
             sample = ratios[row, short]
