@@ -12,10 +12,12 @@ random,squares,ops`, all of one machine. Rows are compared by their medians. Pri
 - measured over estimated time of each row, short and long calls apart, and by op and alignment;
 - figures for src/kernels/gemm/rows.cpp that would bring estimates closer to measurements.
 
-The model is not written here again. A call's class is read off its estimates alone: it *moves*
-where its bytes a second are over half of the most that any estimate promises; else it *multiplies*
-where its FLOP/s are over 0.6 of the most that the row's estimates promise; else it *waits*. The
-proposals are first steps, each of which sets a median to rights while the rest stays as it is:
+The model is not written here again. Proposals look at calls of a row that take less than twice as
+long as the fastest row: others are not chosen anyway. A call's class is read off its estimates
+alone: it *moves* where its bytes a second are over half of the most that any estimate promises;
+else it *multiplies* where its FLOP/s are over 0.6 of the most that the row's estimates promise;
+else it *waits*. The proposals are first steps, each of which sets a median to rights while the rest
+stays as it is:
 
 - efficiency, divided by the median of measured / estimated over the calls that multiply, those
   with aligned operands alone if there are enough;
@@ -49,6 +51,7 @@ SHORT_PEER, SHORT_CALL = 5.0, 10.0  # microseconds
 MOVING, MULTIPLYING = 0.5, 0.6  # shares of the highest rates that estimates promise
 WORST = 15  # lines of a list
 FEWEST = 5  # calls that a proposal may rest on
+NEAR = 2.0  # times the fastest row's time: what takes longer need not be estimated well
 # The second figure of a row, by the function that rows.cpp makes it with.
 SECONDS = {"fed_row": "pieces_seconds", "measured": "step_seconds"}
 WORKSPACE = 1 << 40  # as much as any row wants: what --all-rows lends
@@ -267,7 +270,8 @@ def least_bytes(shape):
 
 
 def classes(cases):
-    """{(row, class): [case]}; the docstring above says which class is what."""
+    """{(row, class): [case]} where the row is near the fastest; the docstring above says which
+    class is what."""
     rows = [(row, case) for row, case, _ in estimated_rows(cases)]
     most_bytes = max(least_bytes(case.shape) / case.estimated[row] for row, case in rows)
     most_flops = collections.defaultdict(float)
@@ -275,6 +279,8 @@ def classes(cases):
         most_flops[row] = max(most_flops[row], flops(case.shape) / case.estimated[row])
     found = collections.defaultdict(list)
     for row, case in rows:
+        if case.measured[row] > NEAR * case.measured[case.fastest()]:
+            continue
         if least_bytes(case.shape) / case.estimated[row] > MOVING * most_bytes:
             name = "moves"
         elif flops(case.shape) / case.estimated[row] > MULTIPLYING * most_flops[row]:
