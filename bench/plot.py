@@ -4,11 +4,13 @@
 Usage: bench/plot.py [RESULT.json ...] [--out docs/images] [--format svg]
 
 Without files, takes bench/results/*.json. Every figure names the device, date and commit of the run
-that it shows. Needs matplotlib (Debian: python3-matplotlib).
+that it shows. Products of the suite "random" become a map of ratios, those of "squares" a line.
+Needs matplotlib (Debian: python3-matplotlib).
 """
 
 import argparse
 import json
+import math
 import pathlib
 import sys
 
@@ -22,6 +24,7 @@ OURS = "#1b6ca8"
 PEERS = ["#e08e2b", "#8a8a8a", "#5b9c5a"]
 NAIVE = "naive"
 LARGE = 1 << 20  # elements; smaller memory-bound problems measure a cache
+THIN = 16  # rows or columns of C; fewer make a product thin
 
 
 def measured(run, operation):
@@ -92,6 +95,49 @@ def plot_sgemm(run, path):
     finish(figure, run, path)
 
 
+def plot_ratios(run, path):
+    """Our speed over the library's for each single product of a run with the suite "random": where
+    in the space of shapes we are ahead, by C's sides, by C's size and k, and by work."""
+    results = measured(run, "sgemm")
+    peers = peer_names(results)
+    if "random" not in ",".join(run["command_line"]).split(",") or not peers:
+        return
+    peer = peers[0]
+    results = [r for r in results if r["shape"]["form"] == "single" and peer_rate(r, peer)]
+    shapes = [r["shape"] for r in results]
+    ratios = [r["rate"] / peer_rate(r, peer) for r in results]
+    panels = [
+        ([s["m"] for s in shapes], [s["n"] for s in shapes], "m", "n", 2),
+        ([math.sqrt(s["m"] * s["n"]) for s in shapes], [s["k"] for s in shapes], "√(m n)", "k", 2),
+        ([2.0 * s["m"] * s["n"] * s["k"] for s in shapes], ratios, "FLOP", "ratio", 10),
+    ]
+    figure, all_axes = plt.subplots(1, 3, figsize=(13, 4.4))
+    for axes, (x, y, xlabel, ylabel, base) in zip(all_axes, panels):
+        axes.set_xscale("log", base=base)
+        axes.set_yscale("log", base=2)
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        axes.grid(alpha=0.3)
+        for thin, marker, name in [(False, "o", f"m and n from {THIN} on"),
+                                   (True, "^", f"m or n under {THIN}")]:
+            chosen = [i for i, s in enumerate(shapes) if (min(s["m"], s["n"]) < THIN) == thin]
+            dots = axes.scatter([x[i] for i in chosen], [y[i] for i in chosen], s=22,
+                                c=[math.log2(ratios[i]) for i in chosen], marker=marker,
+                                cmap="RdBu", vmin=-1, vmax=1, edgecolors="#777777",
+                                linewidths=0.4, label=name)
+    all_axes[0].legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 1.1), ncol=2,
+                       frameon=False)
+    all_axes[2].axhline(1.0, color="#555555", linewidth=0.8)
+    all_axes[2].yaxis.set_major_formatter("{x:g}")
+    bar = figure.colorbar(dots, ax=all_axes[2], ticks=[-1, -0.5, 0, 0.5, 1], extend="both")
+    bar.ax.set_yticklabels(["0.5", "0.71", "1", "1.41", "2"])
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    figure.suptitle(f"Speed of mygemm over {peer}: {len(ratios)} single FP32 products on "
+                    f"{run['machine']['name']}, geometric mean {mean:.2f}; blue: mygemm is faster",
+                    fontsize=11)
+    finish(figure, run, path)
+
+
 def bars(run, results, labels, title, path):
     """One group of bars a result: ours and the libraries; the copy of as many bytes as a line."""
     if not results:
@@ -159,8 +205,8 @@ def main():
     arguments.out.mkdir(parents=True, exist_ok=True)
     for file in files:
         run = json.loads(file.read_text())
-        for name, plot in [("sgemm", plot_sgemm), ("softmax", plot_softmax),
-                           ("transpose", plot_transpose)]:
+        for name, plot in [("sgemm", plot_sgemm), ("ratios", plot_ratios),
+                           ("softmax", plot_softmax), ("transpose", plot_transpose)]:
             plot(run, arguments.out / f"{file.stem}-{name}.{arguments.format}")
 
 
