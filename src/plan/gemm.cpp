@@ -120,8 +120,8 @@ const char* unsupported(const GemmRow& row, const GemmProblem& p, const DeviceTr
                  steps = static_cast<double>(ceil_div(p.k, row.block_k));
     if (device.num_sms > kMostCutBlocks) return "more multiprocessors than there are flags";
     if (2.0 * device.num_sms * steps > 2147483647.0) return "too many k steps to count";
-    if (tiles_to_cut(static_cast<int>(tiles), device.num_sms) == 0) {
-      return "whole tiles fill the GPU";
+    if (blocks_to_share(static_cast<int>(tiles), static_cast<int>(steps), device.num_sms) == 0) {
+      return "whole tiles fill the GPU, or k is too short to cut";
     }
     if (options.workspace_bytes < workspace_bytes(row, p, device)) {
       return "the workspace is too small";

@@ -65,7 +65,7 @@ MUTANTS = [
            "ptx::cp_async_arrive(full);", "ptx::mbarrier_arrive(full);", INTEGERS + "tma_64x32",
            compiled=TMA_64X32),
     Mutant("gemm streamk: adds up what it has itself", TMA_STORE,
-           "first_block_of(item.tile, own)", "first_block_of(item.tile + 1, own)",
+           "first_block_of(tile), own", "first_block_of(tile) + 1, own",
            GEMM_SHAPES + "streamk_64x32", compiled=TMA_64X32, few_blocks=True),
     Mutant("gemm warptiled: no wait for copies", WARPTILED,
            "ptx::cp_async_wait<Tile::kStages - 2>();", "", INTEGERS + "warptiled_64x64",

@@ -18,12 +18,12 @@ std::vector<WorkItem> items_of(const WorkShares& shares, int block) {
 
 std::vector<WorkShares> many_shares() {
   std::vector<WorkShares> all;
-  for (const int blocks : {1, 2, 7, 132}) {
+  for (const int sms : {2, 7, 132}) {
     for (const int tiles : {1, 2, 5, 66, 131, 132, 133, 140, 300}) {
       for (const int steps : {1, 3, 4, 9, 64, 1000}) {
-        all.push_back({tiles, 0, steps, blocks});
-        all.push_back({tiles, tiles_to_cut(tiles, blocks), steps, blocks});
-        all.push_back({tiles, tiles, steps, blocks});
+        all.push_back({tiles, 0, steps, std::min(tiles, sms)});
+        const int blocks = blocks_to_share(tiles, steps, sms);
+        if (blocks > 0) all.push_back({tiles, tiles_to_cut(tiles, sms), steps, blocks});
       }
     }
   }
@@ -62,12 +62,11 @@ TEST(WorkShares, PiecesOfATileAreThoseOfTheBlocksFromTheFirstToTheOneThatFinishe
       for (const WorkItem& item : items_of(shares, block)) {
         if (item.begin == 0 || item.end < shares.steps) continue;
         int at = 0;  // where the pieces so far end
-        for (int other = shares.first_block_of(item.tile, block); other <= block; ++other) {
+        for (int other = shares.first_block_of(item.tile); other <= block; ++other) {
           const std::vector<WorkItem> pieces = items_of(shares, other);
           const auto piece = std::find_if(pieces.begin(), pieces.end(),
                                           [&](const WorkItem& x) { return x.tile == item.tile; });
-          ASSERT_EQ(piece != pieces.end(), shares.has_piece(other));
-          if (piece == pieces.end()) continue;
+          ASSERT_NE(piece, pieces.end());
           EXPECT_EQ(piece->begin, at);
           at = piece->end;
         }
@@ -79,9 +78,7 @@ TEST(WorkShares, PiecesOfATileAreThoseOfTheBlocksFromTheFirstToTheOneThatFinishe
 
 TEST(WorkShares, CutTilesGiveAllBlocksTheSame) {
   for (const WorkShares& shares : many_shares()) {
-    if (shares.cut_tiles == 0 || shares.cut_tiles % shares.blocks != shares.tiles % shares.blocks) {
-      continue;
-    }
+    if (shares.cut_tiles == 0) continue;
     const double fair = static_cast<double>(shares.tiles) * shares.steps / shares.blocks;
     for (int block = 0; block < shares.blocks; ++block) {
       int steps = 0;
@@ -96,7 +93,17 @@ TEST(WorkShares, TilesThatFillTheBlocksStayWhole) {
   EXPECT_EQ(tiles_to_cut(72, 132), 72);        // fewer than blocks: all
   EXPECT_EQ(tiles_to_cut(512, 132), 116);      // the last round
   EXPECT_EQ(tiles_to_cut(136, 132), 132 + 4);  // a few would be in many pieces
-  EXPECT_EQ(streamk_bytes(2, 8, 4), 4096 + 2 * 2 * 8 * 4 * sizeof(float));
+  EXPECT_EQ(streamk_bytes(2, 8, 4), 4096 + 2 * 8 * 4 * sizeof(float));
+}
+
+TEST(WorkShares, NoBlockSharesWhereItsShareWouldBeTooShort) {
+  EXPECT_EQ(blocks_to_share(264, 100, 132), 0);  // whole
+  EXPECT_EQ(blocks_to_share(1, 4000, 132), 132);
+  EXPECT_EQ(blocks_to_share(1, 80, 132), 10);
+  EXPECT_EQ(blocks_to_share(100, 8, 132), 0);
+  EXPECT_EQ(blocks_to_share(100, 16, 132), 132);
+  EXPECT_EQ(blocks_to_share(133, 7, 132), 0);  // all blocks are needed for the whole tiles
+  EXPECT_EQ(blocks_to_share(133, 8, 132), 132);
 }
 
 }  // namespace

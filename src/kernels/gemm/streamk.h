@@ -20,6 +20,8 @@ struct WorkShares {
 
   // A piece of fewer steps costs more than it brings.
   static constexpr int kLeastSteps = 4;
+  // Shares of as many are not empty, wherever pieces of fewer go.
+  static constexpr int kLeastShare = 2 * kLeastSteps;
 
   // The first step of a block's range; share_begin(blocks) is the end of the last.
   constexpr int share_begin(int block) const {
@@ -31,13 +33,13 @@ struct WorkShares {
     return at;
   }
 
-  // Whether the block's last range is not empty: among the blocks of a cut tile, all but those that
-  // got nothing have a piece of it.
-  constexpr bool has_piece(int block) const { return share_begin(block) < share_begin(block + 1); }
-
-  // The first block with a piece of the tile that `block` finishes.
-  constexpr int first_block_of(int tile, int block) const {
-    while (share_begin(block) > tile * steps) --block;
+  // The first block with a piece of a cut tile. All from there to the one that finishes it have
+  // one.
+  constexpr int first_block_of(int tile) const {
+    const int start = tile * steps;
+    auto block = static_cast<int>(int64_t{tile} * blocks / cut_tiles);
+    while (share_begin(block) > start) --block;
+    while (share_begin(block + 1) <= start) ++block;
     return block;
   }
 };
@@ -83,13 +85,22 @@ constexpr int tiles_to_cut(int tiles, int blocks) {
   return rest == 0 || tiles < blocks || 2 * rest >= blocks ? rest : rest + blocks;
 }
 
+// How many of num_sms blocks share tiles that are cut; 0 where there is nothing to cut, or too
+// little.
+constexpr int blocks_to_share(int tiles, int steps, int num_sms) {
+  const int64_t most = int64_t{tiles_to_cut(tiles, num_sms)} * steps / WorkShares::kLeastShare;
+  const auto blocks = static_cast<int>(most < num_sms ? most : num_sms);
+  if (tiles >= num_sms) return blocks == num_sms ? blocks : 0;
+  return blocks > tiles ? blocks : 0;
+}
+
 // The workspace begins with a flag for each block, which takes this much of it.
 constexpr size_t kFlagBytes = 4096;
 constexpr int kMostCutBlocks = kFlagBytes / sizeof(unsigned);
 
-// Then come two pieces of a tile for each block: one that it finishes, and one for others.
+// Then comes a piece of a tile for each block.
 constexpr size_t streamk_bytes(int blocks, int block_m, int block_n) {
-  return kFlagBytes + size_t{2} * static_cast<size_t>(blocks) * static_cast<size_t>(block_m) *
+  return kFlagBytes + static_cast<size_t>(blocks) * static_cast<size_t>(block_m) *
                           static_cast<size_t>(block_n) * sizeof(float);
 }
 

@@ -31,34 +31,43 @@ __device__ __forceinline__ void consume(Shared& s, const FedArgs& args, const Wo
     multiply<Tile>(sum, s, taken + group, own_steps, place);
     taken += steps;
 
-    const auto block = static_cast<int>(blockIdx.x);
-    const bool piece = steps < shares.steps, finishes = item.end == shares.steps;
-    const Destination result = destination<Tile>(args, item, alpha, beta);
-    Destination to = result;
-    if (piece) {
-      to = {piece_of<Tile>(args, block, finishes),
+    const bool finishes = item.end == shares.steps;
+    Destination to = destination<Tile>(args, item, alpha, beta);
+    Pieces pieces = {};
+    if (!finishes) {
+      to = {piece_of<Tile>(args, static_cast<int>(blockIdx.x)),
             Tile::kBlockM,
             Tile::kBlockM,
             Tile::kBlockN,
             1.0f,
             0.0f};
+    } else if (item.begin > 0) {
+      pieces = await_pieces<Tile>(s, args, item.tile, thread, &parity);
     }
     if constexpr (Tile::kGroups == 1) {
-      store_own<Tile>(s, to, sum, place, thread);
+      store_own<Tile>(s, args, pieces, to, sum, place, thread);
     } else {
-      store_groups<Tile>(s, to, sum, thread, &parity);
+      store_groups<Tile>(s, args, pieces, to, sum, thread, &parity);
     }
-    if (!piece) continue;
-    meet(s, &parity);  // the whole piece is there
     if (!finishes) {
-      if (thread == 0) ptx::store_release(&args.ready[block], 1);
-    } else {
-      add_pieces<Tile>(args, item, result, thread);
+      meet(s, &parity);  // the whole piece is there
+      if (thread == 0) {
+        ptx::wait_for_previous_grid();  // which cleared the flags
+        ptx::store_release(&args.ready[blockIdx.x], 1);
+      }
     }
   }
 }
 
 }  // namespace fed
+
+// The flags of cut tiles. The product behind it in the stream needs them cleared only once it has
+// a piece, and begins at once.
+constexpr int kClearThreads = kMostCutBlocks;
+static __global__ void __launch_bounds__(kClearThreads) clear_flags(unsigned* ready) {
+  ptx::launch_dependents();
+  ready[threadIdx.x] = 0;
+}
 
 template <class Tile, fed::Feed kFeedA, fed::Feed kFeedB>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
@@ -125,8 +134,15 @@ Status launch_with(const FedArgs& args, const LaunchContext& context) {
   if (kFeedB == Feed::kTile) {
     RETURN_IF_ERROR(make_map<Tile>(&b, p.b, p.n, p.k, p.batch_count, Tile::kBlockN));
   }
-  return launch(context, gemm_fed<Tile, kFeedA, kFeedB>, static_cast<unsigned>(args.shares.blocks),
-                Tile::kThreads, sizeof(SharedStorage<Tile, kFeedA, kFeedB>), args, a, b);
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>(args.shares.blocks);
+  shape.threads = Tile::kThreads;
+  shape.shared_bytes = sizeof(SharedStorage<Tile, kFeedA, kFeedB>);
+  if (args.ready) {
+    RETURN_IF_ERROR(launch(context, clear_flags, 1, kClearThreads, 0, args.ready));
+    shape.may_overlap = true;
+  }
+  return launch(context, gemm_fed<Tile, kFeedA, kFeedB>, shape, args, a, b);
 }
 
 // Shifted operands are rare: where one is, the other one is read like it if it lies like it.
@@ -152,14 +168,14 @@ Status launch_fed(const GemmProblem& p, bool cut, const LaunchContext& context) 
   args.tiles_n = static_cast<int>(ceil_div(p.n, Tile::kBlockN));
   const int tiles = args.tiles_m * args.tiles_n * static_cast<int>(p.batch_count);
   const int sms = context.device->num_sms;
+  const auto steps = static_cast<int>(ceil_div(p.k, Tile::kBlockK));
   args.shares = {.tiles = tiles,
                  .cut_tiles = cut ? tiles_to_cut(tiles, sms) : 0,
-                 .steps = static_cast<int>(ceil_div(p.k, Tile::kBlockK)),
-                 .blocks = cut ? sms : std::min(tiles, sms)};
+                 .steps = steps,
+                 .blocks = cut ? blocks_to_share(tiles, steps, sms) : std::min(tiles, sms)};
   if (cut) {
     args.ready = static_cast<unsigned*>(context.workspace);
     args.pieces = reinterpret_cast<float*>(static_cast<char*>(context.workspace) + kFlagBytes);
-    CUDA_TRY(cudaMemsetAsync(args.ready, 0, kFlagBytes, context.stream));
   }
   return has_shifted_operand(p) ? fed::launch_for_ops<Tile, fed::Feed::kShifted>(args, context)
                                 : fed::launch_for_ops<Tile, fed::Feed::kTile>(args, context);

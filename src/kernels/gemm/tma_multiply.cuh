@@ -41,21 +41,9 @@ __device__ __forceinline__ void load_quads(float (&values)[kCount], unsigned sha
   }
 }
 
-// In which order the rows of a thread's results are gone through; all are the same to the result.
-enum class RowOrder {
-  kBackwards,     // 15 14 13 ...
-  kMiddleSwapped  // 0 2 1 3, 4 6 5 7, ...
-};
-
-template <RowOrder kOrder, int kRows>
-constexpr int row_in_turn(int turn) {
-  if (kOrder == RowOrder::kBackwards) return kRows - 1 - turn;
-  return turn / 4 * 4 + (turn % 4 == 1 ? 2 : turn % 4 == 2 ? 1 : turn % 4);
-}
-
-// sum += a b. Rows of 16 x 8 results back and forth, columns of 8 x 8 ones, so that each
-// multiply-add shares one operand with the one before.
-template <class Tile, RowOrder kOrder>
+// sum += a b. Rows of 16 x 8 results, the last first, or columns of smaller ones, back and forth,
+// so that each multiply-add shares one operand with the one before.
+template <class Tile>
 __device__ __forceinline__ void add_products(Results<Tile>& sum, const float (&a)[Tile::kThreadM],
                                              const float (&b)[Tile::kThreadN]) {
   constexpr bool kByRows = Tile::kThreadM > Tile::kThreadN;
@@ -66,7 +54,7 @@ __device__ __forceinline__ void add_products(Results<Tile>& sum, const float (&a
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       const int across = turn % 2 == 0 ? step : kSteps - 1 - step;
-      const int i = kByRows ? row_in_turn<kOrder, kTurns>(turn) : across;
+      const int i = kByRows ? kTurns - 1 - turn : across;
       const int j = kByRows ? across : turn;
       ptx::fma_in_order(sum[j][i], a[i], b[j]);
     }
@@ -94,8 +82,6 @@ __device__ __forceinline__ void multiply(Results<Tile>& sum, Shared& s, int firs
   constexpr int kStrideA = 16 * Tile::kLanesM, kStrideB = 16 * Tile::kLanesN;
   constexpr int kBarrier = sizeof(uint64_t);
   constexpr int kLast = (kUnrolled - 1) % 2;
-  constexpr RowOrder kOrder =
-      Shared::kFeedA == Feed::kDepth ? RowOrder::kMiddleSwapped : RowOrder::kBackwards;
   static_assert(kChunks * kUnrolled == Tile::kBlockK);
   RingPlace<Tile::kStages> ring{first % Tile::kStages,
                                 static_cast<unsigned>(first / Tile::kStages % 2)};
@@ -120,7 +106,7 @@ __device__ __forceinline__ void multiply(Results<Tile>& sum, Shared& s, int firs
           load_quads<kStrideA>(a[(kk + 1) % 2], from_a + (kk + 1) * kPitchA);
           load_quads<kStrideB>(b[(kk + 1) % 2], from_b + (kk + 1) * kPitchB);
         }
-        add_products<Tile, kOrder>(sum, a[kk % 2], b[kk % 2]);
+        add_products<Tile>(sum, a[kk % 2], b[kk % 2]);
       }
       bits = all_quads(a[kLast]) ^ all_quads(b[kLast]);
       from_a += kUnrolled * kPitchA;

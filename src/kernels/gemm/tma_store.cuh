@@ -6,6 +6,7 @@
 #include "kernels/gemm/tma_multiply.cuh"
 #include "kernels/gemm/tma_producer.cuh"
 #include "ptx/global.cuh"
+#include "ptx/grid.cuh"
 
 namespace mygemm {
 
@@ -13,7 +14,7 @@ struct FedArgs {
   GemmProblem p;
   int tiles_m, tiles_n;  // of one matrix
   WorkShares shares;
-  float* pieces;    // [block][2][n][m] of a tile: pieces of cut tiles
+  float* pieces;    // [block][n][m] of a tile: pieces of cut tiles
   unsigned* ready;  // [block]: 1 once its piece is there
 };
 
@@ -39,12 +40,15 @@ __device__ __forceinline__ Destination destination(const FedArgs& args, const Wo
   return {p.c.matrix(batch) + i + j * p.c.ld, p.c.ld, p.m - i, p.n - j, alpha, beta};
 }
 
-// A block's piece of a cut tile, of which it can have two: one that it finishes, and one for
-// others.
+// What other blocks have of a tile that this block finishes: the pieces of blocks [first, end).
+struct Pieces {
+  int first, end;
+};
+
+// The piece that a block leaves for the block that finishes the tile.
 template <class Tile>
-__device__ __forceinline__ float* piece_of(const FedArgs& args, int block, bool finishes) {
-  constexpr int64_t kTile = Tile::kBlockM * Tile::kBlockN;
-  return args.pieces + (2 * block + (finishes ? 1 : 0)) * kTile;
+__device__ __forceinline__ float* piece_of(const FedArgs& args, int block) {
+  return args.pieces + int64_t{block} * Tile::kBlockM * Tile::kBlockN;
 }
 
 // Quad `q` of a thread's results: where it lies in the tile.
@@ -68,14 +72,43 @@ __device__ __forceinline__ void store_at(const Destination& to, const QuadPlace<
              to.as_float4());
 }
 
+// Adds kCount quads of each piece, the thread's quads first, first + kStep, ..., to its sums in
+// shared memory, sums[4 * kStep * i + e][slot] for quad i. First block to last, so that the order
+// of additions depends on the shapes alone. All loads of a piece, and of some pieces where quads
+// are few, are in flight together. To shared memory: what was added to results in registers cost
+// the main loop half of its good register numbers.
+template <class Tile, int kCount, int kStep>
+__device__ __forceinline__ void add_pieces(float (*sums)[Tile::kGroupThreads], const FedArgs& args,
+                                           const Pieces& pieces, const LanePlace<Tile>& place,
+                                           int first, int slot) {
+  constexpr int kAtOnce = Tile::kGroups == 1 ? 1 : 16 / kCount;  // one: registers are taken
+  float quads[kCount][4] = {};
+#pragma unroll kAtOnce
+  for (int block = pieces.first; block < pieces.end; ++block) {
+    const float* piece = piece_of<Tile>(args, block);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const QuadPlace<Tile> at(place, first + i * kStep);
+      const float4 quad =
+          __ldcg(reinterpret_cast<const float4*>(piece + at.column * Tile::kBlockM + at.row));
+      quads[i][0] += quad.x, quads[i][1] += quad.y, quads[i][2] += quad.z, quads[i][3] += quad.w;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) sums[4 * kStep * i + e][slot] += quads[i][e];
+  }
+}
+
 // A thread's own results, where one group has them all. By way of shared memory, in which they can
 // be counted through: stores from registers are thousands of instructions, which come from L2 once
 // for each tile and took 20 us on an H200, and want results in quads of registers, which then come
 // from the same bank as what they are multiplied with.
 template <class Tile, class Shared>
-__device__ __forceinline__ void store_own(Shared& s, const Destination& to,
-                                          const Results<Tile>& sum, const LanePlace<Tile>& place,
-                                          int thread) {
+__device__ __forceinline__ void store_own(Shared& s, const FedArgs& args, const Pieces& pieces,
+                                          const Destination& to, const Results<Tile>& sum,
+                                          const LanePlace<Tile>& place, int thread) {
   constexpr int kAtOnce = Tile::kResultsAtOnce;
 #pragma unroll
   for (int first = 0; first < Tile::kResults; first += kAtOnce) {
@@ -83,6 +116,9 @@ __device__ __forceinline__ void store_own(Shared& s, const Destination& to,
     for (int r = 0; r < kAtOnce; ++r) {
       s.results.values[0][r][thread] =
           sum[(first + r) / Tile::kThreadM][(first + r) % Tile::kThreadM];
+    }
+    if (pieces.first < pieces.end) {
+      add_pieces<Tile, kAtOnce / 4, 1>(s.results.values[0], args, pieces, place, first / 4, thread);
     }
 #pragma unroll 1
     for (int q = 0; q < kAtOnce / 4; ++q) {
@@ -105,9 +141,9 @@ __device__ __forceinline__ void meet(Shared& s, unsigned* parity) {
 
 // What several groups have, added up group by group; the threads of all groups share the quads.
 template <class Tile, class Shared>
-__device__ __forceinline__ void store_groups(Shared& s, const Destination& to,
-                                             const Results<Tile>& sum, int thread,
-                                             unsigned* parity) {
+__device__ __forceinline__ void store_groups(Shared& s, const FedArgs& args, const Pieces& pieces,
+                                             const Destination& to, const Results<Tile>& sum,
+                                             int thread, unsigned* parity) {
   const int group = thread / Tile::kGroupThreads, slot = thread % Tile::kGroupThreads;
 #pragma unroll
   for (int r = 0; r < Tile::kResults; ++r) {
@@ -115,6 +151,10 @@ __device__ __forceinline__ void store_groups(Shared& s, const Destination& to,
   }
   meet(s, parity);
   const LanePlace<Tile> place(slot / 32, slot % 32);
+  if (pieces.first < pieces.end) {
+    add_pieces<Tile, Tile::kResults / 4 / Tile::kGroups, Tile::kGroups>(
+        s.results.values[0] + 4 * group, args, pieces, place, group, slot);
+  }
 #pragma unroll 1
   for (int q = group; q < Tile::kResults / 4; q += Tile::kGroups) {
     float quad[4] = {};
@@ -128,49 +168,22 @@ __device__ __forceinline__ void store_groups(Shared& s, const Destination& to,
   meet(s, parity);  // before the next tile's sums take the place of these
 }
 
-// Finishes a cut tile: all its pieces, first block to last, so that the order of additions depends
-// on the shapes alone. The other blocks run: they start in the order of their numbers, and each
-// leaves its last piece before it waits for others. From memory, this block's own piece too: sums
-// added to the results in registers cost the main loop half of its good register numbers.
-template <class Tile>
-__device__ __forceinline__ void add_pieces(const FedArgs& args, const WorkItem& item,
-                                           const Destination& to, int thread) {
-  constexpr int kThreads = 32 * Tile::kConsumerWarps, kQuadsM = Tile::kBlockM / 4;
-  constexpr int kQuads = kQuadsM * Tile::kBlockN;
-  constexpr int kAtOnce = kQuads / kThreads < 8 ? kQuads / kThreads : 8;  // loads in flight
-  static_assert(kQuads % (kThreads * kAtOnce) == 0);
+// The pieces of the tile that this block finishes, once all are there. The blocks that leave them
+// run: they start in the order of their numbers, and each leaves its last piece before it waits for
+// others.
+template <class Tile, class Shared>
+__device__ __forceinline__ Pieces await_pieces(Shared& s, const FedArgs& args, int tile, int thread,
+                                               unsigned* parity) {
   const auto own = static_cast<int>(blockIdx.x);
-  const int first = args.shares.first_block_of(item.tile, own);
-  const bool as_float4 = to.as_float4();
-  for (int block = first; block < own; ++block) {
-    if (!args.shares.has_piece(block)) continue;
+  const Pieces pieces{args.shares.first_block_of(tile), own};
+  ptx::wait_for_previous_grid();  // which cleared the flags
+  // A flag for each thread: one after another they took 0.8 us each.
+  for (int block = pieces.first + thread; block < own; block += 32 * Tile::kConsumerWarps) {
     while (ptx::load_acquire(&args.ready[block]) == 0) {
     }
   }
-#pragma unroll 1
-  for (int start = thread; start < kQuads; start += kThreads * kAtOnce) {
-    float quads[kAtOnce][4] = {};
-#pragma unroll 4  // so that loads of several pieces are on their way
-    for (int block = first; block <= own; ++block) {
-      const bool there = args.shares.has_piece(block);
-      const auto* piece =
-          reinterpret_cast<const float4*>(piece_of<Tile>(args, block, block == own));
-#pragma unroll
-      for (int q = 0; q < kAtOnce; ++q) {
-        float4 quad = {};
-        if (there) quad = __ldcg(&piece[start + q * kThreads]);
-        quads[q][0] += quad.x, quads[q][1] += quad.y, quads[q][2] += quad.z, quads[q][3] += quad.w;
-      }
-    }
-#pragma unroll
-    for (int q = 0; q < kAtOnce; ++q) {
-      const int row = (start + q * kThreads) % kQuadsM * 4,
-                column = (start + q * kThreads) / kQuadsM;
-      if (column >= to.n) continue;
-      store_quad(to.first + row + column * to.ld, quads[q], to.m - row, to.alpha, to.beta,
-                 as_float4);
-    }
-  }
+  meet(s, parity);
+  return pieces;
 }
 
 }  // namespace fed
