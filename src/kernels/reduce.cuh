@@ -42,6 +42,31 @@ __device__ __forceinline__ float warp_reduce(float value, int log2_lanes = 5) {
   return value;
 }
 
+// Sums of kCount values, a power of two, over the lanes, each value's to other lanes: with n = 32 /
+// kCount, lane l gets the one of place l / n, or where kCount > 32 those of the kCount / 32 places
+// from l / n on, in values[0] on. Half the values and half the lanes of each go on at every step,
+// kCount shuffles in all.
+template <int kCount>
+__device__ __forceinline__ void warp_sum_each(float (&values)[kCount], int lane) {
+  int held = kCount;
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    if (held > 1) {
+      held /= 2;
+      const bool upper = lane & step;
+#pragma unroll
+      for (int i = 0; i < kCount / 2; ++i) {
+        if (i >= held) break;
+        const float passed = upper ? values[i] : values[i + held];
+        const float kept = upper ? values[i + held] : values[i];
+        values[i] = kept + __shfl_xor_sync(0xffffffffu, passed, step);
+      }
+    } else {
+      values[0] += __shfl_xor_sync(0xffffffffu, values[0], step);
+    }
+  }
+}
+
 // Over a block of whole warps; every thread gets the result. `partial` is shared memory that no
 // thread uses between the last barrier before the call and the first one after it.
 template <class Operation>
