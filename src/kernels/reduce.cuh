@@ -16,6 +16,7 @@ struct Max {
   static __device__ __forceinline__ float combine(float x, float y) { return fmaxf(x, y); }
 };
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 // The largest value of a warp, of none that is a NaN: floats in the order of integers, which one
 // instruction reduces. SM 80.
 __device__ __forceinline__ float warp_largest(float value) {
@@ -24,6 +25,7 @@ __device__ __forceinline__ float warp_largest(float value) {
   const int largest = in_order(__reduce_max_sync(0xffffffffu, in_order(bits)));
   return __uint_as_float(static_cast<unsigned>(largest));
 }
+#endif
 
 // Over groups of 2^log2_lanes neighbouring lanes; every lane gets the result. Where the number is
 // known only at run time a step costs one branch more.
