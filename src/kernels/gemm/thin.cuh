@@ -9,6 +9,7 @@
 #include "ptx/cp_async.cuh"
 #include "ptx/grid.cuh"
 #include "ptx/shared.cuh"
+#include "ptx/warp.cuh"
 
 namespace mygemm {
 
@@ -19,24 +20,34 @@ struct ThinArgs {
   int64_t y_along_thin, y_along_k;  // from an element of Y to the next one
   int64_t extent;                   // of the long side
   int thin;                         // extent of the thin side
-  int parts_of_tile;                // a pass covers kRows times so many of the long side
+  int64_t parts_of_tile;            // a pass covers kRows times so many of the long side
   int passes;                       // of a block
+  int step_k;                       // from a lane's turn to its next one
   unsigned tiles, matrices;         // blocks along the long side; matrices of the batch
   int64_t depth_per_split;
   float* partials;  // [split][batch][n][m], or nullptr: results go to C
 };
 
-// What a block computes.
+// Which tile, or run of tiles, of which part a block computes. The block's number comes from a lane
+// that the compiler does not know: it works this out where it is needed, not once for registers
+// that the sums and loads need.
 struct ThinBlock {
   unsigned tile, matrix, split;
-  int64_t k_begin, depth;  // 0 or less where nothing is to be added
 
   __device__ __forceinline__ explicit ThinBlock(const ThinArgs& args) {
-    tile = blockIdx.x % args.tiles;
-    matrix = blockIdx.x / args.tiles % args.matrices;
-    split = blockIdx.x / args.tiles / args.matrices;
-    k_begin = split * args.depth_per_split;
-    depth = min(args.depth_per_split, products_of(args.p, load_scalar(args.p.alpha)) - k_begin);
+    const auto number = static_cast<unsigned>(ptx::same_in_warp(static_cast<int>(blockIdx.x)));
+    tile = number % args.tiles;
+    matrix = number / args.tiles % args.matrices;
+    split = number / args.tiles / args.matrices;
+  }
+
+  __device__ __forceinline__ int64_t k_begin(const ThinArgs& args) const {
+    return split * args.depth_per_split;
+  }
+  // k from there on; 0 or less where nothing is to be added.
+  __device__ __forceinline__ int64_t depth(const ThinArgs& args) const {
+    return min(args.depth_per_split,
+               products_of(args.p, load_scalar(args.p.alpha)) - k_begin(args));
   }
 };
 
@@ -72,14 +83,22 @@ class ThinResults {
   float alpha_, beta_;
 };
 
-// Starts the copies of a chunk of Y, `depth` k from k_begin on, to y[index_of(k, t)]; zeros up to
-// `padded` k and kThin columns. Neighbouring threads read neighbours.
+// k of a block's chunk; 0 past its last one, and where nothing is to be added.
+template <class Tile>
+__device__ __forceinline__ int depth_of_chunk(const ThinArgs& args, int chunk) {
+  const int64_t left = ThinBlock(args).depth(args) - chunk * int64_t{Tile::kChunk};
+  return static_cast<int>(max(int64_t{0}, min(left, int64_t{Tile::kChunk})));
+}
+
+// Starts the copies of a chunk of Y, `depth` k, to y[index_of(k, t)]; zeros up to `padded` k and
+// kThin columns. Neighbouring threads read neighbours.
 template <class Tile, class IndexOf>
-__device__ __forceinline__ void copy_chunk(float* y, const ThinArgs& args, unsigned matrix,
-                                           int64_t k_begin, int depth, int padded,
-                                           IndexOf index_of) {
+__device__ __forceinline__ void copy_chunk(float* y, const ThinArgs& args, int chunk, int depth,
+                                           int padded, IndexOf index_of) {
+  const ThinBlock block(args);
   const int thread = static_cast<int>(threadIdx.x);
-  const float* from = args.y.matrix(matrix) + k_begin * args.y_along_k;
+  const float* from = args.y.matrix(block.matrix) +
+                      (block.k_begin(args) + chunk * int64_t{Tile::kChunk}) * args.y_along_k;
   // Not unrolled: nothing waits for a copy, and the registers belong to the sums.
   if (args.y_along_k == 1) {
 #pragma unroll 1

@@ -73,26 +73,28 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   constexpr int kStride = Tile::kStride;
   auto& shared = shared_storage<typename Tile::DepthStorage>();
   ptx::launch_dependents();
-  const ThinBlock block(args);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  const int row_warps = args.parts_of_tile, k_warps = Tile::kWarps / row_warps;
-  const int first_k = warp / row_warps * kStride, step_k = k_warps * kStride;
+  const int row_warps = static_cast<int>(args.parts_of_tile), k_warps = Tile::kWarps / row_warps;
+  const int first_k = warp / row_warps * kStride;
   const int64_t tile = int64_t{kRows} * row_warps;
 
+#pragma unroll 1
   for (int pass = 0; pass < args.passes; ++pass) {
+    const ThinBlock block(args);
     const int64_t tile_l = (int64_t{block.tile} * args.passes + pass) * tile;
     if (tile_l >= args.extent) break;
     const int64_t l0 = tile_l + warp % row_warps * kRows;
     float sum[kSums] = {};
-    if (block.depth > 0) {
-      const float* x = args.x.matrix(block.matrix) + l0 * args.x.ld + block.k_begin;
+    int depth = depth_of_chunk<Tile>(args, 0);
+    if (depth > 0) {
+      const float* x = args.x.matrix(block.matrix) + l0 * args.x.ld + block.k_begin(args);
       const int rows = static_cast<int>(min(args.extent - l0, int64_t{kRows}));
-      for (int64_t done = 0; done < block.depth; done += Tile::kChunk) {
-        const int depth = static_cast<int>(min(block.depth - done, int64_t{Tile::kChunk}));
-        const bool is_there = pass > 0 && block.depth <= Tile::kChunk;
+#pragma unroll 1
+      for (int chunk = 0; depth > 0; depth = depth_of_chunk<Tile>(args, ++chunk)) {
+        const bool is_there = pass > 0 && args.depth_per_split <= Tile::kChunk;
         if (!is_there) {
-          if (done > 0 || pass > 0) __syncthreads();  // the chunk before is read
-          copy_chunk<Tile>(&shared.y[0][0], args, block.matrix, block.k_begin + done, depth,
+          if (chunk > 0 || pass > 0) __syncthreads();  // the chunk before is read
+          copy_chunk<Tile>(&shared.y[0][0], args, chunk, depth,
                            (depth + kStride - 1) / kStride * kStride,
                            [](int k, int t) { return t * Tile::kPitch + k; });
         }
@@ -104,14 +106,19 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
           __syncthreads();  // the chunk of Y is there
         }
 #pragma unroll 1
-        for (int k0 = first_k; k0 < depth; k0 += step_k) {
-          float next[kRows][4];
-          load<kAligned>(next, x, args.x.ld, rows, lane, k0 + step_k, depth);
-          add_products<Tile, kAligned>(sum, now, shared.y, lane, k0);
+        for (int k0 = first_k; k0 < depth; k0 += args.step_k) {
+          if constexpr (Tile::kTwoSets) {
+            float next[kRows][4];
+            load<kAligned>(next, x, args.x.ld, rows, lane, k0 + args.step_k, depth);
+            add_products<Tile, kAligned>(sum, now, shared.y, lane, k0);
 #pragma unroll
-          for (int r = 0; r < kRows; ++r) {
+            for (int r = 0; r < kRows; ++r) {
 #pragma unroll
-            for (int i = 0; i < 4; ++i) now[r][i] = next[r][i];
+              for (int i = 0; i < 4; ++i) now[r][i] = next[r][i];
+            }
+          } else {
+            add_products<Tile, kAligned>(sum, now, shared.y, lane, k0);
+            load<kAligned>(now, x, args.x.ld, rows, lane, k0 + args.step_k, depth);
           }
         }
         x += Tile::kChunk;
@@ -123,7 +130,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     constexpr int kHeld = kSums < 32 ? 1 : kSums / 32, kSharing = kSums < 32 ? 32 / kSums : 1;
     const bool writes = lane % kSharing == 0;
     const int first = lane / kSharing * kHeld;
-    const ThinResults results(args, block);
+    const ThinResults results(args, ThinBlock{args});
     if (k_warps == 1) {
 #pragma unroll
       for (int i = 0; i < kHeld; ++i) {

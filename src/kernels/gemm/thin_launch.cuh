@@ -19,20 +19,24 @@ Status launch_thin(const GemmRow& row, const GemmProblem& p, const LaunchContext
   const auto tiles = static_cast<unsigned>(ceil_div(shape.extent, cuts.tile * cuts.passes));
   const GemmOperand<const float>&x = shape.long_is_m ? p.a : p.b, &y = shape.long_is_m ? p.b : p.a;
   const bool y_along_k = shape.long_is_m ? !p.transb : p.transa;
-  const ThinArgs args{.p = p,
-                      .long_is_m = shape.long_is_m,
-                      .x = x,
-                      .y = y,
-                      .y_along_thin = y_along_k ? y.ld : 1,
-                      .y_along_k = y_along_k ? 1 : y.ld,
-                      .extent = shape.extent,
-                      .thin = static_cast<int>(shape.thin),
-                      .parts_of_tile = static_cast<int>(cuts.tile / Tile::kRows),
-                      .passes = static_cast<int>(cuts.passes),
-                      .tiles = tiles,
-                      .matrices = static_cast<unsigned>(p.batch_count),
-                      .depth_per_split = cuts.depth_per_split,
-                      .partials = partials};
+  const int64_t parts = cuts.tile / Tile::kRows;
+  const ThinArgs args{
+      .p = p,
+      .long_is_m = shape.long_is_m,
+      .x = x,
+      .y = y,
+      .y_along_thin = y_along_k ? y.ld : 1,
+      .y_along_k = y_along_k ? 1 : y.ld,
+      .extent = shape.extent,
+      .thin = static_cast<int>(shape.thin),
+      .parts_of_tile = parts,
+      .passes = static_cast<int>(cuts.passes),
+      .step_k = static_cast<int>(shape.along_k ? Tile::kWarps / parts * Tile::kStride
+                                               : Tile::kThreads / parts * Tile::kBatch),
+      .tiles = tiles,
+      .matrices = static_cast<unsigned>(p.batch_count),
+      .depth_per_split = cuts.depth_per_split,
+      .partials = partials};
   // Quads are whole where they begin at multiples of 16 bytes and none crosses the matrix's edge.
   const bool aligned =
       columns_aligned(x, p.batch_count) && (shape.along_k ? p.k : shape.extent) % 4 == 0;

@@ -10,25 +10,18 @@
 namespace mygemm {
 namespace thin_tile {
 
-// Y as [k][t]. The quads of a row change places so that eight rows in a column lie in 32 banks.
-template <int kThin>
-__device__ __forceinline__ int index_of(int k, int t) {
-  if constexpr (kThin < 16) return k * kThin + t;
-  return k * kThin + (t / 4 ^ (k / 2 & 3)) * 4 + t % 4;
-}
-
 // Loads a lane's four places in columns of X, one k after the other: a quad, or every `lanes`-th.
 // Places past the end repeat the last quad, or are zero; they are not stored.
 template <bool kAligned>
 class ColumnLoader {
  public:
   // column: the tile's first place at the first k. left: places of the matrix from there on.
-  __device__ __forceinline__ ColumnLoader(const float* column, int64_t left, int lane, int lanes,
-                                          int64_t ld)
+  __device__ __forceinline__ ColumnLoader(const float* column, int64_t left, int lane,
+                                          int64_t lanes, int64_t ld)
       : ld_(ld), lanes_(lanes) {
     const int inside = static_cast<int>(left < ThinWarps::kTile ? left : ThinWarps::kTile);
     next_ = column + (kAligned ? min(4 * lane, inside - 4) : lane);
-    places_ = (inside - lane + lanes - 1) / lanes;
+    places_ = (inside - lane + static_cast<int>(lanes) - 1) / static_cast<int>(lanes);
   }
 
   __device__ __forceinline__ void skip(int k) { next_ = ptx::advanced(next_, k * ld_); }
@@ -52,21 +45,21 @@ class ColumnLoader {
  private:
   const float* next_;
   int64_t ld_;
-  int lanes_, places_;
+  int64_t lanes_;
+  int places_;
 };
 
-// Adds the products of one k. y: of a batch, which begins at a multiple of eight k, so that the
-// places of its quads are known.
+// Adds the products of one k; y: its values.
 template <int kThin>
 __device__ __forceinline__ void add_products(float (&sum)[kThin][4], const float (&x)[4],
-                                             const float* y, int k) {
+                                             const float* y) {
 #pragma unroll
   for (int quad = 0; quad < (kThin + 3) / 4; ++quad) {
     float values[4];
     if constexpr (kThin == 1) {
-      values[0] = y[k];
+      values[0] = y[0];
     } else {
-      const float4 read = *reinterpret_cast<const float4*>(y + index_of<kThin>(k, 4 * quad));
+      const float4 read = *reinterpret_cast<const float4*>(y + 4 * quad);
       values[0] = read.x, values[1] = read.y, values[2] = read.z, values[3] = read.w;
     }
 #pragma unroll
@@ -78,36 +71,42 @@ __device__ __forceinline__ void add_products(float (&sum)[kThin][4], const float
   }
 }
 
+// Blocks that should fit a multiprocessor. With two of sixteen columns sm_120 spills.
+template <class Tile, bool kAligned>
+__device__ __host__ constexpr int blocks_per_sm() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
+  return Tile::kThin < 16 || kAligned ? Tile::kBlocksPerSm : 1;
+#else
+  return Tile::kBlocksPerSm;
+#endif
+}
+
 }  // namespace thin_tile
 
 template <class Tile, bool kAligned>
-__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
+__global__ void __launch_bounds__(Tile::kThreads, (thin_tile::blocks_per_sm<Tile, kAligned>()))
     gemm_thin_tile(const ThinArgs args) {
   using namespace thin_tile;
   constexpr int kThin = Tile::kThin, kBatch = Tile::kBatch;
   auto& shared = shared_storage<typename Tile::TileStorage>();
   ptx::launch_dependents();
-  const ThinBlock block(args);
-  const int lanes = args.parts_of_tile;
+  const int lanes = static_cast<int>(args.parts_of_tile);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int first_k = (warp * (32 / lanes) + lane / lanes) * kBatch;
-  const int step_k = Tile::kWarps * (32 / lanes) * kBatch;
-  const int64_t l0 = int64_t{block.tile} * Tile::kRows * lanes;
 
   float sum[kThin][4] = {};
-  if (block.depth > 0) {
+  int depth = depth_of_chunk<Tile>(args, 0);
+  if (depth > 0) {
+    const ThinBlock block(args);
+    const int64_t l0 = int64_t{block.tile} * Tile::kRows * lanes;
     ColumnLoader<kAligned> columns(
-        args.x.matrix(block.matrix) + l0 + (block.k_begin + first_k) * args.x.ld, args.extent - l0,
-        lane % lanes, lanes, args.x.ld);
-    const auto chunks = static_cast<int>(ceil_div(block.depth, int64_t{Tile::kChunk}));
-    const auto last_depth = static_cast<int>(block.depth - (chunks - 1) * int64_t{Tile::kChunk});
+        args.x.matrix(block.matrix) + l0 + (block.k_begin(args) + first_k) * args.x.ld,
+        args.extent - l0, lane % lanes, args.parts_of_tile, args.x.ld);
 #pragma unroll 1
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      const int depth = chunk + 1 < chunks ? Tile::kChunk : last_depth;
+    for (int chunk = 0; depth > 0; depth = depth_of_chunk<Tile>(args, ++chunk)) {
       if (chunk > 0) __syncthreads();  // the chunk before is read
-      copy_chunk<Tile>(shared.y, args, block.matrix, block.k_begin + chunk * int64_t{Tile::kChunk},
-                       depth, (depth + kBatch - 1) / kBatch * kBatch,
-                       [](int k, int t) { return index_of<kThin>(k, t); });
+      copy_chunk<Tile>(&shared.y[0][0], args, chunk, depth, (depth + kBatch - 1) / kBatch * kBatch,
+                       [](int k, int t) { return k * Tile::kPitchThin + t; });
       // X's first batch is on its way while Y arrives.
       float batch[kBatch][4];
 #pragma unroll
@@ -116,12 +115,12 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
       __syncthreads();  // the chunk of Y is there
       int k0 = first_k;
 #pragma unroll 1
-      for (; k0 < depth; k0 += step_k) {
-        columns.skip(step_k - kBatch);
+      for (; k0 < depth; k0 += args.step_k) {
+        columns.skip(args.step_k - kBatch);
 #pragma unroll
         for (int k = 0; k < kBatch; ++k) {
-          add_products<kThin>(sum, batch[k], shared.y + k0 * kThin, k);
-          columns.load(batch[k], k0 + step_k + k < depth);
+          add_products<kThin>(sum, batch[k], shared.y[k0 + k]);
+          columns.load(batch[k], k0 + args.step_k + k < depth);
         }
       }
       columns.skip(Tile::kChunk + first_k - k0 - kBatch);
@@ -151,7 +150,9 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
       }
     }
     __syncthreads();  // the warps' sums are there
-    const ThinResults results(args, block);
+    const ThinBlock again(args);
+    const int64_t l0 = int64_t{again.tile} * Tile::kRows * lanes;
+    const ThinResults results(args, again);
 #pragma unroll 1
     for (int e = static_cast<int>(threadIdx.x); e < Tile::kThinAtOnce * Tile::kTile;
          e += Tile::kThreads) {

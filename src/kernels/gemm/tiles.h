@@ -102,9 +102,13 @@ struct ThinTile : ThinWarps {
   static constexpr int kThin = kThin_, kChunk = kChunk_, kBlocksPerSm = kBlocksPerSm_;
   static constexpr int kBatch =
       kBatch_;  // columns that a lane loads ahead, where k is not contiguous
+  // Where k is contiguous, a lane has the next values' registers beside this one's. Sixteen columns
+  // leave none; there a warp's products take long enough for the loads of others.
+  static constexpr bool kTwoSets = kThin < 16;
   static constexpr int kSums = kRows * kThin;  // of a lane
-  // 4 floats of padding spread the rows of the thin operand over the banks.
-  static constexpr int kPitch = kChunk + 4;
+  // 4 floats of padding spread the rows of the thin operand, along k or along the thin side, over
+  // the banks.
+  static constexpr int kPitch = kChunk + 4, kPitchThin = kThin < 16 ? kThin : kThin + 4;
   // Of the thin side, what the warps' sums are added up for at a time.
   static constexpr int kThinAtOnce = kThin < 8 ? kThin : 8;
 
@@ -113,7 +117,7 @@ struct ThinTile : ThinWarps {
 
   // Long operand contiguous along the long side.
   union TileStorage {
-    alignas(16) float y[kChunk * kThin];
+    alignas(16) float y[kChunk][kPitchThin];
     float sums[kWarps][kThinAtOnce][kTile];
   };
   // Long operand contiguous along k.
@@ -129,7 +133,7 @@ struct ThinTile : ThinWarps {
 
 using Thin1 = ThinTile<1, 4096, 8, 3>;
 using Thin4 = ThinTile<4, 1024, 8, 2>;
-using Thin16 = ThinTile<16, 512, 8, 2>;
+using Thin16 = ThinTile<16, 512, 4, 2>;
 
 // The textbook kernel: one 32 x 32 tile, 32 x 8 threads, 4 results each.
 struct TileShared {
