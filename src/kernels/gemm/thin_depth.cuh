@@ -71,6 +71,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   using namespace thin_depth;
   constexpr int kThin = Tile::kThin, kRows = Tile::kRows, kSums = Tile::kSums;
   constexpr int kStride = Tile::kStride;
+  // Two sets of registers that change places at every step: else the copy waits for the loads.
+  [[maybe_unused]] constexpr int kUnrolled = Tile::kTwoSets ? 2 : 1;
   auto& shared = shared_storage<typename Tile::DepthStorage>();
   ptx::launch_dependents();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
@@ -105,7 +107,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
           ptx::cp_async_wait<0>();
           __syncthreads();  // the chunk of Y is there
         }
-#pragma unroll 1
+#pragma unroll kUnrolled
         for (int k0 = first_k; k0 < depth; k0 += args.step_k) {
           if constexpr (Tile::kTwoSets) {
             float next[kRows][4];
