@@ -16,6 +16,7 @@ struct Max {
   static __device__ __forceinline__ float combine(float x, float y) { return fmaxf(x, y); }
 };
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 // The largest value of a warp, of none that is a NaN: floats in the order of integers, which one
 // instruction reduces. SM 80.
 __device__ __forceinline__ float warp_largest(float value) {
@@ -24,6 +25,7 @@ __device__ __forceinline__ float warp_largest(float value) {
   const int largest = in_order(__reduce_max_sync(0xffffffffu, in_order(bits)));
   return __uint_as_float(static_cast<unsigned>(largest));
 }
+#endif
 
 // Over groups of 2^log2_lanes neighbouring lanes; every lane gets the result. Where the number is
 // known only at run time a step costs one branch more.
@@ -40,6 +42,31 @@ __device__ __forceinline__ float warp_reduce(float value, int log2_lanes = 5) {
     value = Operation::combine(value, __shfl_xor_sync(0xffffffffu, value, 1 << step));
   }
   return value;
+}
+
+// Sums of kCount values, a power of two, over the lanes, each value's to other lanes: with n = 32 /
+// kCount, lane l gets the one of place l / n, or where kCount > 32 those of the kCount / 32 places
+// from l / n on, in values[0] on. Half the values and half the lanes of each go on at every step,
+// kCount shuffles in all.
+template <int kCount>
+__device__ __forceinline__ void warp_sum_each(float (&values)[kCount], int lane) {
+  int held = kCount;
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    if (held > 1) {
+      held /= 2;
+      const bool upper = lane & step;
+#pragma unroll
+      for (int i = 0; i < kCount / 2; ++i) {
+        if (i >= held) break;
+        const float passed = upper ? values[i] : values[i + held];
+        const float kept = upper ? values[i + held] : values[i];
+        values[i] = kept + __shfl_xor_sync(0xffffffffu, passed, step);
+      }
+    } else {
+      values[0] += __shfl_xor_sync(0xffffffffu, values[0], step);
+    }
+  }
 }
 
 // Over a block of whole warps; every thread gets the result. `partial` is shared memory that no

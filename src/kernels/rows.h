@@ -26,6 +26,9 @@ Status launch_gemm_tiled(const GemmRow&, const GemmProblem&, const LaunchContext
 Status launch_gemm_warptiled_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_warptiled_64x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_splitk_64x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_thin_1(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_thin_4(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_thin_16(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tma_256x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tma_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tma_128x64(const GemmRow&, const GemmProblem&, const LaunchContext&);

@@ -10,6 +10,7 @@
 #include "kernels/gemm/columns.h"
 #include "kernels/gemm/splitk.h"
 #include "kernels/gemm/streamk.h"
+#include "kernels/gemm/thin.h"
 #include "plan/plan.h"
 
 namespace mygemm {
@@ -108,6 +109,13 @@ const char* unsupported(const GemmRow& row, const GemmProblem& p, const DeviceTr
                         const PlanOptions& options) {
   if ((row.needs & kNeedsCblas) && !device.has_cblas) return "no CBLAS was found on this machine";
   if (device.cc == 0) return nullptr;
+  if (row.needs & kNeedsThin) {
+    if (std::min(p.m, p.n) > row.block_n) return "both m and n are larger than the row's thin side";
+    if (thin_cuts(row, p, device, options.workspace_bytes).blocks > 2147483647.0) {
+      return "more block tiles than a grid can have";
+    }
+    return nullptr;
+  }
   if (row.block_k > 1 && block_tiles(row, p) > 2147483647.0) {
     return "more block tiles than a grid can have";
   }
@@ -144,6 +152,7 @@ double cost(const GemmRow& row, const GemmProblem& p, const DeviceTraits& device
     return call * static_cast<double>(p.batch_count) +
            2.0 * area(p) * k / (device.fp32_flops * row.efficiency) + memory;
   }
+  if (row.needs & kNeedsThin) return thin_cuts(row, p, device, options.workspace_bytes).seconds;
   if (row.needs & kNeedsTensorMap) {
     return kLaunchSeconds + std::max(fed_seconds(row, p, block_tiles(row, p), device), memory);
   }
@@ -160,6 +169,7 @@ double cost(const GemmRow& row, const GemmProblem& p, const DeviceTraits& device
 }
 
 size_t workspace_bytes(const GemmRow& row, const GemmProblem& p, const DeviceTraits& device) {
+  if (row.needs & kNeedsThin) return thin_workspace_bytes(row, p, device);
   if (row.needs & kNeedsPieces) return streamk_bytes(device.num_sms, row.block_m, row.block_n);
   if (!(row.needs & kNeedsWorkspace)) return 0;
   return splitk_bytes(p, splitk_count(row, p, device));

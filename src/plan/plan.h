@@ -40,6 +40,7 @@ enum Needs : unsigned {
   kNeedsBlockRow = 1u << 10,   // softmax: one that a block's registers hold
   kNeedsWideRow = 1u << 11,    // softmax: one that they do not hold
   kNeedsClusters = 1u << 12,   // softmax: one that a cluster's shared memory holds
+  kNeedsThin = 1u << 13,       // gemm: m or n is at most block_n
 };
 
 struct PatchKernel;  // kernels/transpose/tiles.h
@@ -58,9 +59,11 @@ struct Row {
   int blocks_per_sm = 0;       // that registers and shared memory let reside at once
   unsigned needs = kNeedsNothing;
 
-  int block_m = 0, block_n = 0, block_k = 0;  // gemm: block tile; transpose: its rows and columns
-  int fill_steps = 0;                         // gemm: k steps of loads before the first products
-  int reads = 0;                              // softmax: how often the input is read
+  // gemm: block tile, where m or n is thin along the longer side and the thin one; transpose: its
+  // rows and columns.
+  int block_m = 0, block_n = 0, block_k = 0;
+  int fill_steps = 0;  // gemm: k steps of loads before the first products
+  int reads = 0;       // softmax: how often the input is read
   PatchKernel (*patches)(const TransposeProblem&) = nullptr;  // transpose: in tiles of patches
 
   // transpose: the share of the copy bandwidth by [log2(element_size)] and [RowCut].

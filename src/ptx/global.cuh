@@ -6,6 +6,45 @@
 
 namespace mygemm::ptx {
 
+// address + elements, in a register of its own: where unrolled loads are a stride apart, the
+// compiler would keep an address, or a multiple of the stride, for each.
+__device__ __forceinline__ const float* advanced(const float* address, int64_t elements) {
+  address += elements;
+  asm volatile("" : "+l"(address));
+  return address;
+}
+
+// ld.global.nc: 4 or 16 bytes that nobody writes while the kernel runs; zeros, and `address` not
+// touched, where !valid. Without a branch.
+__device__ __forceinline__ float load_4(const float* address, bool valid) {
+  float value;
+  asm("{\n"
+      ".reg .pred valid;\n"
+      "setp.ne.u32 valid, %2, 0;\n"
+      "mov.f32 %0, 0f00000000;\n"
+      "@valid ld.global.nc.f32 %0, [%1];\n"
+      "}"
+      : "=f"(value)
+      : "l"(address), "r"(static_cast<unsigned>(valid)));
+  return value;
+}
+
+__device__ __forceinline__ float4 load_16(const float* address, bool valid) {
+  float4 value;
+  asm("{\n"
+      ".reg .pred valid;\n"
+      "setp.ne.u32 valid, %5, 0;\n"
+      "mov.f32 %0, 0f00000000;\n"
+      "mov.f32 %1, 0f00000000;\n"
+      "mov.f32 %2, 0f00000000;\n"
+      "mov.f32 %3, 0f00000000;\n"
+      "@valid ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];\n"
+      "}"
+      : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+      : "l"(address), "r"(static_cast<unsigned>(valid)));
+  return value;
+}
+
 // ld.global.nc.L1::no_allocate: 16 bytes that nobody writes while the kernel runs and that this
 // multiprocessor will not read again.
 __device__ __forceinline__ uint4 load_once_16(const void* address) {
@@ -14,14 +53,6 @@ __device__ __forceinline__ uint4 load_once_16(const void* address) {
                : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
                : "l"(address));
   return value;
-}
-
-// address + `elements`, of which the compiler does not see where it comes from: it would work out
-// each of many addresses anew, with multiplications, in place of a chain of additions.
-__device__ __forceinline__ const float* moved_by(const float* address, int64_t elements) {
-  address += elements;
-  asm volatile("" : "+l"(address));
-  return address;
 }
 
 // st.release.gpu: whoever sees the value with load_acquire() sees what this thread wrote before,

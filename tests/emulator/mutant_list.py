@@ -19,6 +19,8 @@ INTEGERS = "Rows/GemmRow.IntegersAreExact/"
 SCALARS = "Rows/GemmRow.ScalarsOfEveryKindInBothPointerModes/"
 NO_SUM = "Rows/GemmRow.NothingToSumScalesC/"
 GEMM_SHAPES = "Rows/GemmRow.ShapesOperationsAndLayouts/"
+THIN_PARTS = "Rows/GemmThinRow.PartsOfKInTheWorkspace/"
+THIN_CHUNKS = "Rows/GemmThinRow.ChunksWithoutWorkspace/"
 CONJUGATE = "Rows/GemmRow.ConjugateTransposeIsTranspose/"
 SOFTMAX_SHAPES = "Rows/SoftmaxRow.ShapesAndLayouts/"
 SOFTMAX_SCALES = "Rows/SoftmaxRow.Scales/"
@@ -30,6 +32,10 @@ EPILOGUE = "kernels/epilogue.cuh"
 GEMM_TILED = "kernels/gemm/tiled.cu"
 WARPTILED = "kernels/gemm/warptiled.cuh"
 WARPTILED_64X64 = "kernels/gemm/warptiled_64x64.cu"
+PARTIALS = "kernels/gemm/partials.cu"
+THIN_TILE = "kernels/gemm/thin_tile.cuh"
+THIN_DEPTH = "kernels/gemm/thin_depth.cuh"
+THIN_4 = "kernels/gemm/thin_4.cu"
 TMA_STORE = "kernels/gemm/tma_store.cuh"
 TMA_64X32 = "kernels/gemm/tma_64x32.cu"
 REDUCE = "kernels/reduce.cuh"
@@ -76,6 +82,27 @@ MUTANTS = [
     Mutant("gemm warptiled: loads one step too far ahead", WARPTILED,
            "ahead < Tile::kStages - 1;", "ahead < Tile::kStages;", INTEGERS + "warptiled_64x64",
            compiled=WARPTILED_64X64),
+    Mutant("gemm thin, columns: no barrier before the products", THIN_TILE,
+           "__syncthreads();  // the chunk of Y is there", "", THIN_PARTS + "thin_4",
+           compiled=THIN_4),
+    Mutant("gemm thin, columns: no barrier before the next chunk", THIN_TILE,
+           "if (chunk > 0) __syncthreads();  // the chunk before is read", "",
+           THIN_CHUNKS + "thin_4", compiled=THIN_4),
+    Mutant("gemm thin, columns: sums laid over Y too early", THIN_TILE,
+           "__syncthreads();  // Y, or the sums before, are read", "{}", THIN_PARTS + "thin_4",
+           compiled=THIN_4),
+    Mutant("gemm thin, columns: warps' sums added too early", THIN_TILE,
+           "__syncthreads();  // the warps' sums are there", "{}", THIN_PARTS + "thin_4",
+           compiled=THIN_4),
+    Mutant("gemm thin, rows: no barrier before the products", THIN_DEPTH,
+           "__syncthreads();  // the chunk of Y is there", "", THIN_PARTS + "thin_4",
+           compiled=THIN_4),
+    Mutant("gemm thin, rows: no barrier before the next chunk", THIN_DEPTH,
+           "if (chunk > 0 || pass > 0) __syncthreads();  // the chunk before is read", "",
+           THIN_CHUNKS + "thin_4", compiled=THIN_4),
+    Mutant("gemm thin, rows: warps' sums added too early", THIN_DEPTH,
+           "__syncthreads();  // the warps' sums are there", "{}", THIN_PARTS + "thin_4",
+           compiled=THIN_4),
     Mutant("block reduction: no barrier", REDUCE,
            "__syncthreads();  // every warp's part is there", "",
            SOFTMAX_SCALES + "block", compiled=SOFTMAX_BLOCK),
@@ -155,9 +182,16 @@ MUTANTS = [
            "ptx::cp_async_4(to, from, i < extent_ && k_inside);",
            "ptx::cp_async_4(to, from, i < extent_);", CONJUGATE + "warptiled_64x64",
            compiled=WARPTILED_64X64),
-    Mutant("split k: last split not added", WARPTILED_64X64,
-           "for (int64_t split = 0; split < splits; ++split)",
-           "for (int64_t split = 0; split + 1 < splits; ++split)", INTEGERS + "splitk_64x64"),
+    Mutant("gemm thin, columns: reads past the end of k", THIN_TILE,
+           "columns.load(batch[k], k0 + args.step_k + k < depth);",
+           "columns.load(batch[k], true);", THIN_PARTS + "thin_4", compiled=THIN_4),
+    Mutant("gemm thin, rows: reads past the last row", THIN_DEPTH,
+           "const int left = r < rows ? depth - k0 : 0;", "const int left = depth - k0;",
+           THIN_PARTS + "thin_4", compiled=THIN_4),
+    Mutant("split k: last split not added", PARTIALS,
+           "for (int64_t split = lane; split < splits; split += kLanes)",
+           "for (int64_t split = lane; split + 1 < splits; split += kLanes)",
+           INTEGERS + "splitk_64x64"),
     Mutant("transpose tiled: edge of the tile not checked", TRANSPOSE_TILED,
            "if (r < from.rows && c < from.cols) value", "if (r < from.rows) value",
            TRANSPOSE_SHAPES + "tiled"),

@@ -53,7 +53,8 @@ class SoftmaxBits : public RowTest {};
 
 TEST_P(GemmBits, AreTheSameEveryTime) {
   const int64_t m = kBuild == Build::kGpu ? 500 : 70;
-  const int64_t n = kBuild == Build::kGpu ? 129 : 65;
+  const bool thin = GetParam().starts_with("thin_");
+  const int64_t n = thin ? 1 : kBuild == Build::kGpu ? 129 : 65;
   const int64_t k = kBuild == Build::kGpu ? 5001 : 600;  // deep: rows may split it
   const std::vector<float> a = random_floats(m * k, 1);
   const std::vector<float> b = random_floats(k * n, 2);

@@ -44,6 +44,23 @@ constexpr GemmRow fed_row(const char* name, unsigned needs, double efficiency,
           .launch = launch};
 }
 
+// A thin product, whichever side is thin.
+template <class Tile>
+constexpr GemmRow thin_row(const char* name, double efficiency, decltype(GemmRow::launch) launch) {
+  return {.name = name,
+          .min_cc = 75,
+          .max_cc = INT_MAX,
+          .threads = Tile::kThreads,
+          .shared_bytes = static_cast<int>(sizeof(typename Tile::SharedStorage)),
+          .blocks_per_sm = Tile::kBlocksPerSm,
+          .needs = kNeedsThin,
+          .block_m = Tile::kTile,
+          .block_n = Tile::kThin,
+          .block_k = Tile::kChunk,
+          .efficiency = efficiency,
+          .launch = launch};
+}
+
 constexpr GemmRow measured(GemmRow row, double efficiency, double step_seconds) {
   row.efficiency = efficiency;
   row.step_seconds = step_seconds;
@@ -57,7 +74,8 @@ constexpr GemmRow with_needs(GemmRow row, unsigned needs) {
 
 // measured(row, share of FFMA peak from 4096^3 on, seconds of a k step of a lone block) on an H200,
 // bench/results/. Host rows: share of what the cores can do, 2048^3 on two AVX-512 cores.
-// Fed rows: share of FFMA peak of a k step, seconds that pieces of tiles add.
+// Fed rows: share of FFMA peak of a k step, seconds that pieces of tiles add. Thin rows: share of
+// the copy bandwidth, a guess.
 constexpr GemmRow kRows[] = {
     fed_row<Fed256x128>("tma_256x128", kNeedsNothing, 0.82, 0,
                         cuda_launcher<cuda::launch_gemm_tma_256x128>()),
@@ -79,6 +97,9 @@ constexpr GemmRow kRows[] = {
                       cuda_launcher<cuda::launch_gemm_tma_32x32>()),
     fed_row<Fed32x32>("streamk_32x32", kNeedsPieces, 0.45, 12e-6,
                       cuda_launcher<cuda::launch_gemm_streamk_32x32>()),
+    thin_row<Thin1>("thin_1", 0.85, cuda_launcher<cuda::launch_gemm_thin_1>()),
+    thin_row<Thin4>("thin_4", 0.85, cuda_launcher<cuda::launch_gemm_thin_4>()),
+    thin_row<Thin16>("thin_16", 0.85, cuda_launcher<cuda::launch_gemm_thin_16>()),
     measured(tile_row<Tile128x128>("warptiled_128x128",
                                    cuda_launcher<cuda::launch_gemm_warptiled_128x128>()),
              0.68, 0.86e-6),

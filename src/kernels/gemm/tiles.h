@@ -88,6 +88,53 @@ using Fed128x64 = FedTile<128, 64, 16, 64, 32, 8, 8, 2, 8>;
 using Fed64x32 = FedTile<64, 32, 16, 64, 32, 8, 8, 8, 16>;
 using Fed32x32 = FedTile<32, 32, 16, 32, 32, 8, 4, 8, 24>;
 
+// Products with a thin side of at most kThin. A block streams its part of the long operand from
+// global memory to registers; what it needs of the thin one, kChunk k of it, lies in shared memory.
+struct ThinWarps {
+  static constexpr int kWarps = 8, kThreads = 32 * kWarps;
+  static constexpr int kRows = 4;           // of the long operand that a lane works on
+  static constexpr int kTile = 32 * kRows;  // those of a warp, where they are contiguous
+  static constexpr int kStride = 32 * 4;    // k that a warp loads at once where k is contiguous
+};
+
+template <int kThin_, int kChunk_, int kBatch_, int kBlocksPerSm_>
+struct ThinTile : ThinWarps {
+  static constexpr int kThin = kThin_, kChunk = kChunk_, kBlocksPerSm = kBlocksPerSm_;
+  static constexpr int kBatch =
+      kBatch_;  // columns that a lane loads ahead, where k is not contiguous
+  // Where k is contiguous, a lane has the next values' registers beside this one's. Sixteen columns
+  // leave none; there a warp's products take long enough for the loads of others.
+  static constexpr bool kTwoSets = kThin < 16;
+  static constexpr int kSums = kRows * kThin;  // of a lane
+  // 4 floats of padding spread the rows of the thin operand, along k or along the thin side, over
+  // the banks.
+  static constexpr int kPitch = kChunk + 4, kPitchThin = kThin < 16 ? kThin : kThin + 4;
+  // Of the thin side, what the warps' sums are added up for at a time.
+  static constexpr int kThinAtOnce = kThin < 8 ? kThin : 8;
+
+  static_assert(kThin == 1 || kThin % 4 == 0, "the thin operand is read in quads");
+  static_assert(kChunk % kStride == 0 && kChunk % kBatch == 0, "chunks are padded with zeros");
+
+  // Long operand contiguous along the long side.
+  union TileStorage {
+    alignas(16) float y[kChunk][kPitchThin];
+    float sums[kWarps][kThinAtOnce][kTile];
+  };
+  // Long operand contiguous along k.
+  struct DepthStorage {
+    alignas(16) float y[kThin][kPitch];
+    float sums[kWarps][kSums];
+  };
+  union SharedStorage {
+    TileStorage tile;
+    DepthStorage depth;
+  };
+};
+
+using Thin1 = ThinTile<1, 4096, 8, 3>;
+using Thin4 = ThinTile<4, 1024, 8, 2>;
+using Thin16 = ThinTile<16, 512, 4, 2>;
+
 // The textbook kernel: one 32 x 32 tile, 32 x 8 threads, 4 results each.
 struct TileShared {
   static constexpr int kBlockM = 32, kBlockN = 32, kBlockK = 32;

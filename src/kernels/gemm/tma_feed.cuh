@@ -50,7 +50,7 @@ __device__ __forceinline__ void copy_places(float (&stage)[kBlockK][kPitch],
                           kWhole || patch + k < at.depth);
         }
       }
-      from = ptx::moved_by(from, next);
+      from = ptx::advanced(from, next);
     }
   } else {
     [[maybe_unused]] constexpr int kAtOnce = 512 / kBlock;  // rows; 16 copies
@@ -64,7 +64,7 @@ __device__ __forceinline__ void copy_places(float (&stage)[kBlockK][kPitch],
           ptx::cp_async_4(to + k * kPitch + first, from + first, kWhole || k < at.depth);
         }
       }
-      from = ptx::moved_by(from, x.ld);
+      from = ptx::advanced(from, x.ld);
     }
   }
 }

@@ -8,14 +8,23 @@
 
 namespace mygemm::ptx {
 
+inline const float* advanced(const float* address, int64_t elements) { return address + elements; }
+
+inline float load_4(const float* address, bool valid) { return valid ? *address : 0.0f; }
+
+inline float4 load_16(const float* address, bool valid) {
+  if (valid && !emulator::is_multiple(address, 16)) {
+    emulator::stop("misaligned load of 16 bytes from %p", static_cast<const void*>(address));
+  }
+  return valid ? *reinterpret_cast<const float4*>(address) : float4{0.0f, 0.0f, 0.0f, 0.0f};
+}
+
 inline uint4 load_once_16(const void* address) {
   if (!emulator::is_multiple(address, 16)) {
     emulator::stop("misaligned load of 16 bytes from %p", address);
   }
   return *static_cast<const uint4*>(address);
 }
-
-inline const float* moved_by(const float* address, int64_t elements) { return address + elements; }
 
 inline void store_release(unsigned* address, unsigned value) { *address = value; }
 

@@ -1,0 +1,157 @@
+// Thin products whose long operand is contiguous along k. A warp works on four rows of X at a time,
+// its lanes along k; warps take different rows, and where those are few take turns along k. The
+// next loads are on their way while this one's values are multiplied. A block may pass over several
+// tiles of rows with the same part of Y.
+#pragma once
+
+#include "kernels/gemm/thin.cuh"
+#include "kernels/reduce.cuh"
+#include "ptx/global.cuh"
+
+namespace mygemm {
+namespace thin_depth {
+
+// What a lane has of a stride of 128 k: four neighbours, or every 32nd.
+template <bool kAligned>
+__device__ __forceinline__ int place_of(int lane, int i) {
+  return kAligned ? 4 * lane + i : lane + 32 * i;
+}
+
+// Loads the lane's part of a stride of k of some rows, ld apart; zeros past the last row and from
+// `depth` on.
+template <bool kAligned>
+__device__ __forceinline__ void load(float (&x)[ThinWarps::kRows][4], const float* first_row,
+                                     int64_t ld, int rows, int lane, int k0, int depth) {
+  const float* place = first_row + (k0 + place_of<kAligned>(lane, 0));
+#pragma unroll
+  for (int r = 0; r < ThinWarps::kRows; ++r) {
+    const int left = r < rows ? depth - k0 : 0;
+    if constexpr (kAligned) {
+      const float4 quad = ptx::load_16(place, place_of<true>(lane, 0) < left);
+      x[r][0] = quad.x, x[r][1] = quad.y, x[r][2] = quad.z, x[r][3] = quad.w;
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) x[r][i] = ptx::load_4(place + 32 * i, lane + 32 * i < left);
+    }
+    place = ptx::advanced(place, ld);
+  }
+}
+
+// Adds the products of a stride of k: sum[r * kThin + t].
+template <class Tile, bool kAligned>
+__device__ __forceinline__ void add_products(float (&sum)[Tile::kSums],
+                                             const float (&x)[Tile::kRows][4],
+                                             const float (&y)[Tile::kThin][Tile::kPitch], int lane,
+                                             int k0) {
+#pragma unroll
+  for (int t = 0; t < Tile::kThin; ++t) {
+    float values[4];
+    if constexpr (kAligned) {
+      const float4 read = *reinterpret_cast<const float4*>(&y[t][k0 + 4 * lane]);
+      values[0] = read.x, values[1] = read.y, values[2] = read.z, values[3] = read.w;
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) values[i] = y[t][k0 + place_of<false>(lane, i)];
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+#pragma unroll
+      for (int r = 0; r < Tile::kRows; ++r) {
+        sum[r * Tile::kThin + t] = fmaf(x[r][i], values[i], sum[r * Tile::kThin + t]);
+      }
+    }
+  }
+}
+
+}  // namespace thin_depth
+
+template <class Tile, bool kAligned>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
+    gemm_thin_depth(const ThinArgs args) {
+  using namespace thin_depth;
+  constexpr int kThin = Tile::kThin, kRows = Tile::kRows, kSums = Tile::kSums;
+  constexpr int kStride = Tile::kStride;
+  // Two sets of registers that change places at every step: else the copy waits for the loads.
+  [[maybe_unused]] constexpr int kUnrolled = Tile::kTwoSets ? 2 : 1;
+  auto& shared = shared_storage<typename Tile::DepthStorage>();
+  ptx::launch_dependents();
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int row_warps = static_cast<int>(args.parts_of_tile), k_warps = Tile::kWarps / row_warps;
+  const int first_k = warp / row_warps * kStride;
+  const int64_t tile = int64_t{kRows} * row_warps;
+
+#pragma unroll 1
+  for (int pass = 0; pass < args.passes; ++pass) {
+    const ThinBlock block(args);
+    const int64_t tile_l = (int64_t{block.tile} * args.passes + pass) * tile;
+    if (tile_l >= args.extent) break;
+    const int64_t l0 = tile_l + warp % row_warps * kRows;
+    float sum[kSums] = {};
+    int depth = depth_of_chunk<Tile>(args, 0);
+    if (depth > 0) {
+      const float* x = args.x.matrix(block.matrix) + l0 * args.x.ld + block.k_begin(args);
+      const int rows = static_cast<int>(min(args.extent - l0, int64_t{kRows}));
+#pragma unroll 1
+      for (int chunk = 0; depth > 0; depth = depth_of_chunk<Tile>(args, ++chunk)) {
+        const bool is_there = pass > 0 && args.depth_per_split <= Tile::kChunk;
+        if (!is_there) {
+          if (chunk > 0 || pass > 0) __syncthreads();  // the chunk before is read
+          copy_chunk<Tile>(&shared.y[0][0], args, chunk, depth,
+                           (depth + kStride - 1) / kStride * kStride,
+                           [](int k, int t) { return t * Tile::kPitch + k; });
+        }
+        // X's first values are on their way while Y arrives.
+        float now[kRows][4];
+        load<kAligned>(now, x, args.x.ld, rows, lane, first_k, depth);
+        if (!is_there) {
+          ptx::cp_async_wait<0>();
+          __syncthreads();  // the chunk of Y is there
+        }
+#pragma unroll kUnrolled
+        for (int k0 = first_k; k0 < depth; k0 += args.step_k) {
+          if constexpr (Tile::kTwoSets) {
+            float next[kRows][4];
+            load<kAligned>(next, x, args.x.ld, rows, lane, k0 + args.step_k, depth);
+            add_products<Tile, kAligned>(sum, now, shared.y, lane, k0);
+#pragma unroll
+            for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+              for (int i = 0; i < 4; ++i) now[r][i] = next[r][i];
+            }
+          } else {
+            add_products<Tile, kAligned>(sum, now, shared.y, lane, k0);
+            load<kAligned>(now, x, args.x.ld, rows, lane, k0 + args.step_k, depth);
+          }
+        }
+        x += Tile::kChunk;
+      }
+    }
+
+    // Lane l has the sums of places l * kSums / 32 on, of a whole number of lanes for each.
+    warp_sum_each<kSums>(sum, lane);
+    constexpr int kHeld = kSums < 32 ? 1 : kSums / 32, kSharing = kSums < 32 ? 32 / kSums : 1;
+    const bool writes = lane % kSharing == 0;
+    const int first = lane / kSharing * kHeld;
+    const ThinResults results(args, ThinBlock{args});
+    if (k_warps == 1) {
+#pragma unroll
+      for (int i = 0; i < kHeld; ++i) {
+        if (writes) results.store(l0 + (first + i) / kThin, (first + i) % kThin, sum[i]);
+      }
+      continue;
+    }
+#pragma unroll
+    for (int i = 0; i < kHeld; ++i) {
+      if (writes) shared.sums[warp][first + i] = sum[i];
+    }
+    __syncthreads();  // the warps' sums are there
+    for (int e = static_cast<int>(threadIdx.x); e < row_warps * kSums; e += Tile::kThreads) {
+      const int rows_of = e / kSums, place = e % kSums;
+      float whole = 0.0f;
+      for (int w = 0; w < k_warps; ++w) whole += shared.sums[w * row_warps + rows_of][place];
+      results.store(tile_l + rows_of * kRows + place / kThin, place % kThin, whole);
+    }
+  }
+}
+
+}  // namespace mygemm

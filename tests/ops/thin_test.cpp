@@ -1,0 +1,108 @@
+// Ops tests of the matrix products with a thin side: the rows that are made for them, forced on
+// either side, in every layout, with many tiles and with few, with k in one part and in many.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "gemm_case.h"
+#include "support/handle.h"
+
+namespace mygemm_tests {
+namespace {
+
+constexpr size_t kWorkspace = size_t{8} << 20;
+constexpr mygemmOperation_t kOperations[] = {MYGEMM_OP_N, MYGEMM_OP_T};
+
+struct Shape {
+  int64_t m, n, k;
+};
+
+std::vector<std::string> thin_rows() {
+  std::vector<std::string> rows;
+  for (const std::string& row : row_names(Family::kGemm)) {
+    if (row.starts_with("thin_")) rows.push_back(row);
+  }
+  return rows;
+}
+
+class GemmThinRow : public RowTest {
+ protected:
+  // Runs the shapes with all operations, first aligned to 16 bytes where the extents are, then not.
+  void run(const std::vector<Shape>& shapes, size_t workspace, const GemmCase& like = {}) {
+    Handle handle(Family::kGemm, GetParam(), workspace);
+    RowTally tally(GetParam());
+    GemmCase gemm = like;
+    for (const Shape& shape : shapes) {
+      gemm.m = shape.m;
+      gemm.n = shape.n;
+      gemm.k = shape.k;
+      for (const mygemmOperation_t transa : kOperations) {
+        for (const mygemmOperation_t transb : kOperations) {
+          for (const int64_t padding : {0, 1}) {
+            gemm.transa = transa;
+            gemm.transb = transb;
+            gemm.padding = padding;
+            ++gemm.seed;
+            run_gemm(handle, gemm, &tally);
+            if (HasFailure()) return;
+          }
+        }
+      }
+    }
+    EXPECT_TRUE(handle.workspace_bands_intact()) << "written outside the workspace";
+    tally.finish();
+  }
+};
+
+// Long sides around tiles of 4 to 128; k around batches, strides and chunks.
+const std::vector<Shape> kShapes = {{1, 1, 5000},  {1, 4, 2052},   {3, 1, 4099},   {1, 36, 700},
+                                    {133, 1, 516}, {1, 260, 1028}, {2, 3, 1500},   {4, 132, 1024},
+                                    {129, 3, 530}, {5, 5, 520},    {16, 16, 1100}, {16, 12, 513},
+                                    {9, 136, 768}, {140, 16, 260}, {66, 13, 700},  {32, 16, 1024}};
+
+TEST_P(GemmThinRow, PartsOfKInTheWorkspace) { run(kShapes, kWorkspace); }
+
+// A block then has all of k, one chunk of the thin operand after the other.
+TEST_P(GemmThinRow, ChunksWithoutWorkspace) { run(kShapes, 0); }
+
+TEST_P(GemmThinRow, LongSides) {
+  run({{1, 1500, 140}, {1503, 1, 60}, {1500, 3, 132}, {1100, 15, 64}, {16, 1024, 72}}, kWorkspace);
+}
+
+TEST_P(GemmThinRow, IntegersAreExact) {
+  GemmCase integers;
+  integers.integers = true;
+  integers.alpha = 2;
+  integers.beta = -3;
+  run({{1, 70, 600}, {4, 140, 600}, {12, 40, 600}, {140, 1, 260}}, kWorkspace, integers);
+}
+
+TEST_P(GemmThinRow, BatchesAndDeviceScalars) {
+  GemmCase batch;
+  batch.batch = 3;
+  batch.pointer_mode = MYGEMM_POINTER_MODE_DEVICE;
+  for (const Form form : {Form::kStrided, Form::kPointers}) {
+    batch.form = form;
+    run({{1, 70, 600}, {4, 33, 1030}, {40, 11, 520}}, kWorkspace, batch);
+  }
+}
+
+// With alpha = 0 in device memory neither operand is read; with beta = 0 neither is C.
+TEST_P(GemmThinRow, NothingIsReadThatIsNotNeeded) {
+  GemmCase gemm;
+  gemm.pointer_mode = MYGEMM_POINTER_MODE_DEVICE;
+  gemm.alpha = 0;
+  gemm.poisoned_inputs = true;
+  run({{1, 70, 600}, {4, 33, 1030}, {40, 11, 520}}, kWorkspace, gemm);
+  gemm = {};
+  gemm.beta = 0;
+  gemm.poisoned_c = true;
+  run({{1, 70, 600}, {4, 33, 1030}, {40, 11, 520}}, kWorkspace, gemm);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, GemmThinRow, ::testing::ValuesIn(thin_rows()), row_test_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GemmThinRow);
+
+}  // namespace
+}  // namespace mygemm_tests
