@@ -26,6 +26,9 @@ Status launch_gemm_tiled(const GemmRow&, const GemmProblem&, const LaunchContext
 Status launch_gemm_warptiled_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_warptiled_64x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_splitk_64x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_small_16x16(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_small_32x32(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_small_64x32(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tma_256x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tma_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tma_128x64(const GemmRow&, const GemmProblem&, const LaunchContext&);

@@ -43,19 +43,20 @@ double least_bytes(const GemmProblem& p) {
 
 // Seconds for `tiles` block tiles of `k` deep products on the whole GPU. A k step of a multi-
 // processor with r tiles takes step_seconds where r = 1, its share of FFMA peak where it is full
-// (r = blocks_per_sm), and lies on the line between for other r: within 10 % of what was measured
+// (r tiles reside), and lies on the line between for other r: within 10 % of what was measured
 // from 128^3 to 8192^3.
 double tile_seconds(const GemmRow& row, double tiles, double k, const DeviceTraits& device) {
   const double step_flops = 2.0 * row.block_m * row.block_n * row.block_k;
   const double tile_step = step_flops / (device.fp32_flops / device.num_sms * row.efficiency);
   const double lone = std::max(row.step_seconds, tile_step);
-  const double full = std::max(row.step_seconds, row.blocks_per_sm * tile_step);
-  const double per_round = static_cast<double>(device.num_sms) * row.blocks_per_sm;
+  const int resident = row.blocks_per_sm * row.tiles_per_block;
+  const double full = std::max(row.step_seconds, resident * tile_step);
+  const double per_round = static_cast<double>(device.num_sms) * resident;
   const double rounds = std::floor(tiles / per_round);
   const double rest = std::ceil((tiles - rounds * per_round) / device.num_sms);
   double last = 0.0;
   if (rest > 0) {
-    last = lone + (full - lone) * (rest - 1.0) / std::max(1, row.blocks_per_sm - 1);
+    last = lone + (full - lone) * (rest - 1.0) / std::max(1, resident - 1);
   }
   const double l2_bytes = tiles * (row.block_m + row.block_n) * k * 4.0;
   return std::max(

@@ -59,6 +59,7 @@ struct Row {
   unsigned needs = kNeedsNothing;
 
   int block_m = 0, block_n = 0, block_k = 0;  // gemm: block tile; transpose: its rows and columns
+  int tiles_per_block = 1;                    // gemm: that warps of a block compute at once
   int fill_steps = 0;                         // gemm: k steps of loads before the first products
   int reads = 0;                              // softmax: how often the input is read
   PatchKernel (*patches)(const TransposeProblem&) = nullptr;  // transpose: in tiles of patches

@@ -44,6 +44,13 @@ constexpr GemmRow fed_row(const char* name, unsigned needs, double efficiency,
           .launch = launch};
 }
 
+template <class Tile>
+constexpr GemmRow small_row(const char* name, decltype(GemmRow::launch) launch) {
+  GemmRow row = tile_row<Tile>(name, launch);
+  row.tiles_per_block = Tile::kTilesPerBlock;
+  return row;
+}
+
 constexpr GemmRow measured(GemmRow row, double efficiency, double step_seconds) {
   row.efficiency = efficiency;
   row.step_seconds = step_seconds;
@@ -81,6 +88,12 @@ constexpr GemmRow kRows[] = {
     measured(
         tile_row<Tile64x64>("warptiled_64x64", cuda_launcher<cuda::launch_gemm_warptiled_64x64>()),
         0.56, 0.65e-6),
+    measured(small_row<Tile64x32>("small_64x32", cuda_launcher<cuda::launch_gemm_small_64x32>()),
+             0.50, 0.9e-6),
+    measured(small_row<Tile32x32>("small_32x32", cuda_launcher<cuda::launch_gemm_small_32x32>()),
+             0.40, 0.7e-6),
+    measured(small_row<Tile16x16>("small_16x16", cuda_launcher<cuda::launch_gemm_small_16x16>()),
+             0.20, 0.55e-6),
     measured(with_needs(tile_row<Tile64x64>("splitk_64x64",
                                             cuda_launcher<cuda::launch_gemm_splitk_64x64>()),
                         kNeedsWorkspace),
