@@ -67,7 +67,7 @@ MUTANTS = [
            "__syncwarp();  // all lanes' copies of this step are in", "//",
            INTEGERS + "small_32x32", compiled=SMALL_32X32, few_blocks=True),
     Mutant("gemm small: loads one step too far ahead", SMALL,
-           "if (ahead < Tile::kStages - 1) {", "if (ahead < Tile::kStages) {",
+           "steps + Tile::kStages - 1 : 0;", "steps + Tile::kStages : 0;",
            INTEGERS + "small_32x32", compiled=SMALL_32X32, few_blocks=True),
     Mutant("gemm tma: groups do not meet before they add up", TMA_STORE,
            "meet(s, parity);\n  const LanePlace", "const LanePlace", INTEGERS + "tma_64x32",

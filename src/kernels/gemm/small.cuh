@@ -191,10 +191,25 @@ __device__ __forceinline__ void multiply(float (&sum)[Tile::kThreadN][Tile::kThr
   }
 }
 
+// Blocks that registers should let reside: no more than shared memory does. Where that is less, the
+// same number of them spills.
+template <class Tile>
+__device__ constexpr int least_blocks() {
+#if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
+  constexpr int kSharedBytes = 228 * 1024;
+#elif __CUDA_ARCH__ == 800
+  constexpr int kSharedBytes = 164 * 1024;
+#else
+  constexpr int kSharedBytes = 100 * 1024;
+#endif
+  constexpr int kFitting = kSharedBytes / static_cast<int>(sizeof(typename Tile::SharedStorage));
+  return kFitting < Tile::kBlocksPerSm ? kFitting : Tile::kBlocksPerSm;
+}
+
 }  // namespace small
 
 template <class Tile, bool kTransA, bool kTransB>
-__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
+__global__ void __launch_bounds__(Tile::kThreads, small::least_blocks<Tile>())
     gemm_small(const SmallArgs args) {
   using namespace small;
   using StageA = Stage<kTransA, Tile::kBlockM, Tile::kBlockK, 4>;
@@ -218,7 +233,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   StageLoader<StageB> load_b;
   unsigned tile_ahead = first_tile;  // the tile whose loads begin next
   unsigned to_load = 0;              // steps of the tile before it
-  int filled = 0, stage = 0;         // the stages to load and to compute next
+  int stage = 1;                     // the next to compute; the one before it is the next to load
   const auto load_next = [&] {
     if (to_load == 0 && tile_ahead < args.tiles) {
       const TilePlace place = place_of(args, tile_ahead);
@@ -231,32 +246,32 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     if (to_load > 0) {
       --to_load;
       const int inside = to_load > 0 ? Tile::kBlockK : last_depth;
+      const int filled = stage == 0 ? Tile::kStages - 1 : stage - 1;
       load_a.load(ring.a[filled], p.a.ld, inside);
       load_b.load(ring.b[filled], p.b.ld, inside);
-      filled = filled + 1 == Tile::kStages ? 0 : filled + 1;
     }
     ptx::cp_async_commit();  // also where empty: the wait below counts groups
   };
 
-  int ahead = 0;  // steps loaded before the first products; all loads are one place in the code
+  // Steps of the tile to do. Those beyond a tile's own, before the first one, only load: so all
+  // loads are one place in the code.
+  unsigned left = steps > 0 ? steps + Tile::kStages - 1 : 0;
   for (unsigned tile = first_tile; tile < args.tiles; tile += stride) {
     float sum[Tile::kThreadN][Tile::kThreadM] = {};
-    for (unsigned to_multiply = steps; to_multiply > 0;) {
-      if (ahead == Tile::kStages - 1) {
+    for (; left > 0; --left) {
+      if (left <= steps) {
         ptx::cp_async_wait<Tile::kStages - 2>();
         __syncwarp();  // all lanes' copies of this step are in; the last step's stage is free
       }
       load_next();
-      if (ahead < Tile::kStages - 1) {
-        ++ahead;
-        continue;
+      if (left <= steps) {
+        multiply<Tile, StageA, StageB>(sum, ring.a[stage], ring.b[stage], StageA::at(i_lane, 0),
+                                       StageB::at(j_lane, 0),
+                                       left > 1 ? Tile::kBlockK : last_depth);
       }
-      --to_multiply;
-      multiply<Tile, StageA, StageB>(sum, ring.a[stage], ring.b[stage], StageA::at(i_lane, 0),
-                                     StageB::at(j_lane, 0),
-                                     to_multiply > 0 ? Tile::kBlockK : last_depth);
       stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
     }
+    left = steps;
 
     const TilePlace place = place_of(args, tile);
     float* c = p.c.matrix(place.batch);

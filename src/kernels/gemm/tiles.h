@@ -58,9 +58,9 @@ struct SmallTile {
   };
 };
 
-using Tile16x16 = SmallTile<4, 1, 2, 1, 8>;  // 4 x 2 results a lane
-using Tile32x32 = SmallTile<8, 1, 4, 2, 5>;  // 4 x 8
-using Tile64x32 = SmallTile<8, 2, 4, 2, 3>;  // 8 x 8
+using Tile16x16 = SmallTile<4, 1, 2, 1, 9>;  // 4 x 2 results a lane
+using Tile32x32 = SmallTile<8, 1, 4, 2, 6>;  // 4 x 8
+using Tile64x32 = SmallTile<8, 2, 4, 2, 4>;  // 8 x 8
 
 // Block tiles of the TMA-fed kernels: a warpgroup of producers, then kGroups groups of consumer
 // warps that take the k steps in turn and add up at the end. A lane holds kThreadM x kThreadN
