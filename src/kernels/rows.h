@@ -24,6 +24,7 @@ namespace cuda {
 Status launch_gemm_naive(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tiled(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_warptiled_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_warptiled_128x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_warptiled_64x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_splitk_64x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_small_16x16(const GemmRow&, const GemmProblem&, const LaunchContext&);
