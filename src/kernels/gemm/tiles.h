@@ -36,7 +36,7 @@ struct WarpTile {
 using Tile128x128 = WarpTile<128, 128, 8, 2, 2, 3, 2>;
 // Short sums, whose blocks load and store much of their time: half the tile, so that twice as many
 // blocks take turns at the memory.
-using Tile128x64 = WarpTile<128, 64, 16, 2, 2, 3, 4>;
+using Tile128x64 = WarpTile<128, 64, 8, 2, 2, 5, 4>;
 // Small ones, where 128 x 128 would leave multiprocessors idle: 8 x 4 results, 128 threads.
 using Tile64x64 = WarpTile<64, 64, 16, 2, 1, 3, 4>;
 
