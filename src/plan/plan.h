@@ -62,8 +62,9 @@ struct Row {
   // gemm: block tile, where m or n is thin along the longer side and the thin one; transpose: its
   // rows and columns.
   int block_m = 0, block_n = 0, block_k = 0;
-  int fill_steps = 0;  // gemm: k steps of loads before the first products
-  int reads = 0;       // softmax: how often the input is read
+  int tiles_per_block = 1;  // gemm: that warps of a block compute at once
+  int fill_steps = 0;       // gemm: k steps of loads before the first products
+  int reads = 0;            // softmax: how often the input is read
   PatchKernel (*patches)(const TransposeProblem&) = nullptr;  // transpose: in tiles of patches
 
   // transpose: the share of the copy bandwidth by [log2(element_size)] and [RowCut].

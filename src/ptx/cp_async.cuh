@@ -31,6 +31,28 @@ __device__ __forceinline__ void cp_async_16(void* shared, const void* global, bo
 #endif
 }
 
+// cp.async.cg 16 bytes as above, of which the first `valid` floats, 0 to 4, are read; the others
+// become zeros.
+__device__ __forceinline__ void cp_async_first_of_16(void* shared, const void* global, int valid) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  const float* from = static_cast<const float*>(global);
+  float4 quad = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+  if (valid >= 4) {
+    quad = *static_cast<const float4*>(global);
+  } else if (valid > 0) {
+    quad.x = from[0];
+    if (valid > 1) quad.y = from[1];
+    if (valid > 2) quad.z = from[2];
+  }
+  *static_cast<float4*>(shared) = quad;
+#else
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global),
+               "r"(4 * valid)
+               : "memory");
+#endif
+}
+
 // cp.async.commit_group: the copies since the last one become a group.
 __device__ __forceinline__ void cp_async_commit() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800

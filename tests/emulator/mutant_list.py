@@ -30,6 +30,8 @@ TRANSPOSE_NARROW = "Rows/TransposeRow.NarrowAndSmall/"
 
 EPILOGUE = "kernels/epilogue.cuh"
 GEMM_TILED = "kernels/gemm/tiled.cu"
+SMALL = "kernels/gemm/small.cuh"
+SMALL_32X32 = "kernels/gemm/small_32x32.cu"
 WARPTILED = "kernels/gemm/warptiled.cuh"
 WARPTILED_64X64 = "kernels/gemm/warptiled_64x64.cu"
 PARTIALS = "kernels/gemm/partials.cu"
@@ -61,6 +63,18 @@ MUTANTS = [
     Mutant("gemm warptiled: no barrier", WARPTILED,
            "__syncthreads();  // all copies of this step are in", "//",
            INTEGERS + "warptiled_64x64", compiled=WARPTILED_64X64),
+    Mutant("gemm small: no wait for copies", SMALL,
+           "ptx::cp_async_wait<Tile::kStages - 2>();", "", INTEGERS + "small_32x32",
+           compiled=SMALL_32X32, few_blocks=True),
+    Mutant("gemm small: waits for one group too few", SMALL,
+           "ptx::cp_async_wait<Tile::kStages - 2>();", "ptx::cp_async_wait<Tile::kStages - 1>();",
+           INTEGERS + "small_32x32", compiled=SMALL_32X32, few_blocks=True),
+    Mutant("gemm small: lanes do not meet", SMALL,
+           "__syncwarp();  // all lanes' copies of this step are in", "//",
+           INTEGERS + "small_32x32", compiled=SMALL_32X32, few_blocks=True),
+    Mutant("gemm small: loads one step too far ahead", SMALL,
+           "steps + Tile::kStages - 1 : 0;", "steps + Tile::kStages : 0;",
+           INTEGERS + "small_32x32", compiled=SMALL_32X32, few_blocks=True),
     Mutant("gemm tma: groups do not meet before they add up", TMA_STORE,
            "meet(s, parity);\n  const LanePlace", "const LanePlace", INTEGERS + "tma_64x32",
            compiled=TMA_64X32),

@@ -182,6 +182,26 @@ TEST_P(GemmRow, BatchesOfEveryForm) {
   run(cases);
 }
 
+// Many more matrices than a block computes at once, of any alignment.
+TEST_P(GemmRow, BatchesOfSmallMatrices) {
+  std::vector<GemmCase> cases;
+  for (const Shape shape : {Shape{16, 16, 16}, Shape{5, 7, 3}, Shape{33, 20, 18}}) {
+    for (const Form form : {Form::kStrided, Form::kPointers}) {
+      for (const mygemmOperation_t transa : kOperations) {
+        for (const mygemmOperation_t transb : kOperations) {
+          GemmCase gemm = shaped(shape);
+          gemm.form = form;
+          gemm.batch = 37;
+          gemm.transa = transa;
+          gemm.transb = transb;
+          cases.push_back(gemm);
+        }
+      }
+    }
+  }
+  run(cases);
+}
+
 INSTANTIATE_TEST_SUITE_P(Rows, GemmRow, ::testing::ValuesIn(row_names(Family::kGemm)),
                          row_test_name);
 

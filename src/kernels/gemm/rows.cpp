@@ -61,6 +61,13 @@ constexpr GemmRow thin_row(const char* name, double efficiency, decltype(GemmRow
           .launch = launch};
 }
 
+template <class Tile>
+constexpr GemmRow small_row(const char* name, decltype(GemmRow::launch) launch) {
+  GemmRow row = tile_row<Tile>(name, launch);
+  row.tiles_per_block = Tile::kTilesPerBlock;
+  return row;
+}
+
 constexpr GemmRow measured(GemmRow row, double efficiency, double step_seconds) {
   row.efficiency = efficiency;
   row.step_seconds = step_seconds;
@@ -103,9 +110,18 @@ constexpr GemmRow kRows[] = {
     measured(tile_row<Tile128x128>("warptiled_128x128",
                                    cuda_launcher<cuda::launch_gemm_warptiled_128x128>()),
              0.68, 0.86e-6),
+    measured(tile_row<Tile128x64>("warptiled_128x64",
+                                  cuda_launcher<cuda::launch_gemm_warptiled_128x64>()),
+             0.66, 0.45e-6),
     measured(
         tile_row<Tile64x64>("warptiled_64x64", cuda_launcher<cuda::launch_gemm_warptiled_64x64>()),
         0.56, 0.65e-6),
+    measured(small_row<Tile64x32>("small_64x32", cuda_launcher<cuda::launch_gemm_small_64x32>()),
+             0.56, 0.9e-6),
+    measured(small_row<Tile32x32>("small_32x32", cuda_launcher<cuda::launch_gemm_small_32x32>()),
+             0.48, 0.7e-6),
+    measured(small_row<Tile16x16>("small_16x16", cuda_launcher<cuda::launch_gemm_small_16x16>()),
+             0.20, 0.55e-6),
     measured(with_needs(tile_row<Tile64x64>("splitk_64x64",
                                             cuda_launcher<cuda::launch_gemm_splitk_64x64>()),
                         kNeedsWorkspace),

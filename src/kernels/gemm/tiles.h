@@ -34,8 +34,36 @@ struct WarpTile {
 
 // Large products: 8 x 8 results per thread, 256 threads, 25 KB; 2 blocks fit the registers.
 using Tile128x128 = WarpTile<128, 128, 8, 2, 2, 3, 2>;
+// Short sums, whose blocks load and store much of their time: half the tile, so that twice as many
+// blocks take turns at the memory.
+using Tile128x64 = WarpTile<128, 64, 8, 2, 2, 5, 4>;
 // Small ones, where 128 x 128 would leave multiprocessors idle: 8 x 4 results, 128 threads.
 using Tile64x64 = WarpTile<64, 64, 16, 2, 1, 3, 4>;
+
+// Tiles that single warps compute, each with a ring of its own: kLanesM x kLanesN lanes, which hold
+// kQuadsM quads of rows and kRunsN runs of kRunN columns, all lanes apart from each other.
+template <int kLanesM_, int kQuadsM_, int kRunN_, int kRunsN_, int kBlocksPerSm_>
+struct SmallTile {
+  static constexpr int kLanesM = kLanesM_, kLanesN = 32 / kLanesM;
+  static constexpr int kQuadsM = kQuadsM_, kRunN = kRunN_, kRunsN = kRunsN_;
+  static constexpr int kBlocksPerSm = kBlocksPerSm_;
+  static constexpr int kThreadM = 4 * kQuadsM, kThreadN = kRunN * kRunsN;
+  static constexpr int kBlockM = kLanesM * kThreadM, kBlockN = kLanesN * kThreadN, kBlockK = 16;
+  static constexpr int kStages = 2;  // many warps hide what a longer ring would
+  static constexpr int kTilesPerBlock = 4, kThreads = 32 * kTilesPerBlock;
+
+  struct Ring {
+    alignas(16) float a[kStages][kBlockM * kBlockK];
+    alignas(16) float b[kStages][kBlockN * kBlockK];
+  };
+  struct SharedStorage {
+    Ring rings[kTilesPerBlock];
+  };
+};
+
+using Tile16x16 = SmallTile<4, 1, 2, 1, 9>;  // 4 x 2 results a lane
+using Tile32x32 = SmallTile<8, 1, 4, 2, 6>;  // 4 x 8
+using Tile64x32 = SmallTile<8, 2, 4, 2, 4>;  // 8 x 8
 
 // Block tiles of the TMA-fed kernels: a warpgroup of producers, then kGroups groups of consumer
 // warps that take the k steps in turn and add up at the end. A lane holds kThreadM x kThreadN

@@ -24,6 +24,16 @@ inline void cp_async_16(void* shared, const void* global, bool valid) {
   cp_async<16>(shared, global, valid);
 }
 
+inline void cp_async_first_of_16(void* shared, const void* global, int valid) {
+  if (valid <= 0 || valid >= 4) return cp_async<16>(shared, global, valid > 0);
+  if (!emulator::is_multiple(shared, 16) || !emulator::is_multiple(global, 16)) {
+    emulator::stop("misaligned cp.async of 16 bytes, %p to %p", global, shared);
+  }
+  const size_t bytes = sizeof(float) * static_cast<size_t>(valid);
+  emulator::start_copy(shared, global, bytes);
+  emulator::start_copy(static_cast<char*>(shared) + bytes, nullptr, 16 - bytes);
+}
+
 inline void cp_async_commit() { emulator::commit_copies(); }
 
 template <int kPending>

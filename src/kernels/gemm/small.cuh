@@ -1,0 +1,313 @@
+// Matrix product in small tiles: a warp computes a tile by itself, from a ring of stages that no
+// other warp sees, and takes one tile after another. Its copies (cp.async; plain ones below sm_80)
+// run ahead of the products across the end of a tile: while it stores one tile, the next one's
+// operands are on their way. For batches of small matrices and for sums too short to hide what
+// begins and ends a block. Edges are handled inside: what lies outside a matrix is loaded as zero
+// and not stored.
+//
+// The kernel, and its launcher as a template over the tile; the .cu files beside instantiate it.
+#pragma once
+
+#include "kernels/epilogue.cuh"
+#include "kernels/gemm/tiles.h"
+#include "kernels/launch.h"
+#include "ptx/cp_async.cuh"
+#include "ptx/shared.cuh"
+#include "ptx/warp.cuh"
+
+namespace mygemm {
+
+struct SmallArgs {
+  GemmProblem p;
+  unsigned tiles;             // of all matrices
+  unsigned tiles_per_matrix;  // numbered along the shorter side first: neighbours share the longer
+  unsigned shorter;           // tiles of that side
+  bool shorter_is_n;
+};
+
+namespace small {
+
+// A stage of one operand: kDepth k of kTile rows of A (columns of B), laid out as in the matrix, so
+// that copies of 16 bytes serve every op(). "Along the tile" is along m for A, along n for B.
+template <bool kAlongK_, int kTile_, int kDepth_, int kRun>
+struct Stage {
+  static constexpr bool kAlongK = kAlongK_;  // what is contiguous
+  static constexpr int kTile = kTile_, kDepth = kDepth_;
+
+  // Where (i, k) lies. Lanes read 16 bytes along k of rows that are kRun rows apart: the exclusive
+  // or sends 8 lanes to 8 different groups of 4 banks.
+  __device__ static constexpr int at(int i, int k) {
+    return kAlongK ? (i * kDepth + k) ^ (i / kRun % 8 * 4) : k * kTile + i;
+  }
+  // at(lane_i + i, lane_k + k) of at(lane_i, lane_k) and at(i, k), which have no bit in common: one
+  // operation for each of the 8 places in 128 bytes, and what is beyond goes into the instruction.
+  __device__ static constexpr int beside(int lane_at, int constant_at) {
+    return (lane_at ^ (constant_at & 31)) + (constant_at & ~31);
+  }
+  static_assert(!kAlongK || 32 / kDepth <= kRun, "rows of the same 128 bytes are permuted alike");
+};
+
+__device__ __forceinline__ int lane_number() { return static_cast<int>(threadIdx.x % 32); }
+
+// Copies one operand's stages for one warp, k ascending.
+template <class Stage>
+class StageLoader {
+ public:
+  // tile: element (0, 0) of the tile. extent: rows (columns) of the tile inside the matrix.
+  __device__ void begin(const float* tile, int64_t ld, int64_t extent) {
+    next_ = tile;
+    extent_ = static_cast<int>(extent < Stage::kTile ? extent : Stage::kTile);
+    aligned_ = common_alignment(reinterpret_cast<uintptr_t>(tile), ld * 4) == 16;
+  }
+
+  // Fills the stage, of which `depth` k are inside the matrix, and moves on.
+  __device__ void load(float* stage, int64_t ld, int depth) {
+    const int in_line = lane_number() % kLanes * 4, line = lane_number() / kLanes;
+    const int lane_at = Stage::kAlongK ? Stage::at(line, in_line) : Stage::at(in_line, line);
+    const float* from = next_ + line * ld + in_line;
+    if (aligned_ && extent_ == Stage::kTile && depth == Stage::kDepth) {
+#pragma unroll
+      for (int step = 0; step < kLines; step += kStep) {
+        ptx::cp_async_16(stage + at_step(lane_at, step), from, true);
+        from += kStep * ld;
+      }
+    } else {
+      const int inside = (Stage::kAlongK ? depth : extent_) - in_line;
+      const int lines = (Stage::kAlongK ? extent_ : depth) - line;
+#pragma unroll 1
+      for (int step = 0; step < kLines; step += kStep) {
+        copy_edge(stage + at_step(lane_at, step), from, step < lines ? inside : 0);
+        from += kStep * ld;
+      }
+    }
+    next_ += Stage::kAlongK ? Stage::kDepth : Stage::kDepth * ld;
+  }
+
+ private:
+  // Lines are what is contiguous in the matrix: rows of A^T, say. kLanes lanes share a line.
+  static constexpr int kLine = Stage::kAlongK ? Stage::kDepth : Stage::kTile;
+  static constexpr int kLines = Stage::kTile * Stage::kDepth / kLine;
+  static constexpr int kLanes = kLine / 4, kStep = 32 / kLanes;
+
+  __device__ static int at_step(int lane_at, int step) {
+    return Stage::beside(lane_at, Stage::kAlongK ? Stage::at(step, 0) : Stage::at(0, step));
+  }
+
+  // 4 floats of any alignment, of which those from `inside` on are outside the matrix.
+  __device__ void copy_edge(float* to, const float* from, int inside) const {
+    if (aligned_) {
+      ptx::cp_async_first_of_16(to, from, min(4, max(0, inside)));
+    } else {  // one at a time, each 8 lanes another one: 32 banks
+#pragma unroll
+      for (int r = 0; r < 4; ++r) {
+        const int e = (r + lane_number() / 8) % 4;
+        ptx::cp_async_4(to + e, from + e, e < inside);
+      }
+    }
+  }
+
+  const float* next_;
+  int extent_;
+  bool aligned_;
+};
+
+struct TilePlace {
+  unsigned m, n, batch;
+};
+
+__device__ __forceinline__ TilePlace place_of(const SmallArgs& args, unsigned tile) {
+  if (args.tiles_per_matrix == 1) return {0, 0, tile};  // divisions take longer than a small tile
+  const unsigned batch = tile / args.tiles_per_matrix;
+  const unsigned within = tile - batch * args.tiles_per_matrix;
+  const unsigned along_longer = within / args.shorter;
+  const unsigned along_shorter = within - along_longer * args.shorter;
+  return args.shorter_is_n ? TilePlace{along_longer, along_shorter, batch}
+                           : TilePlace{along_shorter, along_longer, batch};
+}
+
+// patch[k][first + r]: 4 k of kRun rows (columns) from (i, k) beside the lane's on.
+template <class Stage, int kRun, int kAll>
+__device__ __forceinline__ void load_patch(float (&patch)[4][kAll], int first, const float* stage,
+                                           int lane_at, int i) {
+  if constexpr (Stage::kAlongK) {
+#pragma unroll
+    for (int r = 0; r < kRun; ++r) {
+      const float4 quad =
+          *reinterpret_cast<const float4*>(stage + Stage::beside(lane_at, Stage::at(i + r, 0)));
+      patch[0][first + r] = quad.x;
+      patch[1][first + r] = quad.y;
+      patch[2][first + r] = quad.z;
+      patch[3][first + r] = quad.w;
+    }
+  } else {
+#pragma unroll
+    for (int kk = 0; kk < 4; ++kk) {
+      const float* from = stage + lane_at + Stage::at(i, kk);
+      if constexpr (kRun == 4) {
+        const float4 quad = *reinterpret_cast<const float4*>(from);
+        patch[kk][first + 0] = quad.x;
+        patch[kk][first + 1] = quad.y;
+        patch[kk][first + 2] = quad.z;
+        patch[kk][first + 3] = quad.w;
+      } else {
+        const float2 pair = *reinterpret_cast<const float2*>(from);
+        patch[kk][first + 0] = pair.x;
+        patch[kk][first + 1] = pair.y;
+      }
+    }
+  }
+}
+
+// Adds the products of the first `depth` k of a stage, 4 at a time: beyond them are zeros.
+template <class Tile, class StageA, class StageB>
+__device__ __forceinline__ void multiply(float (&sum)[Tile::kThreadN][Tile::kThreadM],
+                                         const float* stage_a, const float* stage_b, int lane_a,
+                                         int lane_b, int depth) {
+#pragma unroll 1
+  for (int k = 0; k < depth; k += 4) {
+    const int a_at = StageA::kAlongK ? lane_a ^ k : lane_a + k * StageA::kTile;
+    const int b_at = StageB::kAlongK ? lane_b ^ k : lane_b + k * StageB::kTile;
+    float a[4][Tile::kThreadM];
+#pragma unroll
+    for (int q = 0; q < Tile::kQuadsM; ++q) {
+      load_patch<StageA, 4>(a, 4 * q, stage_a, a_at, q * 4 * Tile::kLanesM);
+    }
+#pragma unroll
+    for (int run = 0; run < Tile::kRunsN; ++run) {
+      float b[4][Tile::kRunN];
+      load_patch<StageB, Tile::kRunN>(b, 0, stage_b, b_at, run * Tile::kRunN * Tile::kLanesN);
+#pragma unroll
+      for (int kk = 0; kk < 4; ++kk) {
+#pragma unroll
+        for (int j = 0; j < Tile::kRunN; ++j) {
+#pragma unroll
+          for (int i = 0; i < Tile::kThreadM; ++i) {
+            float& element = sum[run * Tile::kRunN + j][i];
+            element = fmaf(a[kk][i], b[kk][j], element);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Blocks that registers should let reside: no more than shared memory does. Where that is less, the
+// same number of them spills.
+template <class Tile>
+__device__ constexpr int least_blocks() {
+#if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
+  constexpr int kSharedBytes = 228 * 1024;
+#elif __CUDA_ARCH__ == 800
+  constexpr int kSharedBytes = 164 * 1024;
+#else
+  constexpr int kSharedBytes = 100 * 1024;
+#endif
+  constexpr int kFitting = kSharedBytes / static_cast<int>(sizeof(typename Tile::SharedStorage));
+  return kFitting < Tile::kBlocksPerSm ? kFitting : Tile::kBlocksPerSm;
+}
+
+}  // namespace small
+
+template <class Tile, bool kTransA, bool kTransB>
+__global__ void __launch_bounds__(Tile::kThreads, small::least_blocks<Tile>())
+    gemm_small(const SmallArgs args) {
+  using namespace small;
+  using StageA = Stage<kTransA, Tile::kBlockM, Tile::kBlockK, 4>;
+  using StageB = Stage<!kTransB, Tile::kBlockN, Tile::kBlockK, Tile::kRunN>;
+  const GemmProblem& p = args.p;
+  const float alpha = load_scalar(p.alpha), beta = load_scalar(p.beta);
+  const int64_t depth = products_of(p, alpha);
+  // Fewer than 2^32: A and B would be 512 GiB.
+  const auto steps = static_cast<unsigned>(ceil_div(depth, Tile::kBlockK));
+  const int last_depth = static_cast<int>(depth - int64_t{steps} * Tile::kBlockK) + Tile::kBlockK;
+  const int warp = ptx::warp_number();
+  auto& ring = shared_storage<typename Tile::SharedStorage>().rings[warp];
+  const int i_lane = lane_number() % Tile::kLanesM * 4;
+  const int j_lane = lane_number() / Tile::kLanesM * Tile::kRunN;
+
+  // Neighbours go to different blocks: few tiles then go to many multiprocessors.
+  const unsigned first_tile = static_cast<unsigned>(warp) * gridDim.x + blockIdx.x;
+  const unsigned stride = Tile::kTilesPerBlock * gridDim.x;
+
+  StageLoader<StageA> load_a;
+  StageLoader<StageB> load_b;
+  unsigned tile_ahead = first_tile;  // the tile whose loads begin next
+  unsigned to_load = 0;              // steps of the tile before it
+  int stage = 1;                     // the next to compute; the one before it is the next to load
+  const auto load_next = [&] {
+    if (to_load == 0 && tile_ahead < args.tiles) {
+      const TilePlace place = place_of(args, tile_ahead);
+      const int64_t i0 = int64_t{place.m} * Tile::kBlockM, j0 = int64_t{place.n} * Tile::kBlockN;
+      load_a.begin(p.a.matrix(place.batch) + (kTransA ? i0 * p.a.ld : i0), p.a.ld, p.m - i0);
+      load_b.begin(p.b.matrix(place.batch) + (kTransB ? j0 : j0 * p.b.ld), p.b.ld, p.n - j0);
+      tile_ahead += stride;
+      to_load = steps;
+    }
+    if (to_load > 0) {
+      --to_load;
+      const int inside = to_load > 0 ? Tile::kBlockK : last_depth;
+      const int filled = stage == 0 ? Tile::kStages - 1 : stage - 1;
+      load_a.load(ring.a[filled], p.a.ld, inside);
+      load_b.load(ring.b[filled], p.b.ld, inside);
+    }
+    ptx::cp_async_commit();  // also where empty: the wait below counts groups
+  };
+
+  // Steps of the tile to do. Those beyond a tile's own, before the first one, only load: so all
+  // loads are one place in the code.
+  unsigned left = steps > 0 ? steps + Tile::kStages - 1 : 0;
+  for (unsigned tile = first_tile; tile < args.tiles; tile += stride) {
+    float sum[Tile::kThreadN][Tile::kThreadM] = {};
+    for (; left > 0; --left) {
+      if (left <= steps) {
+        ptx::cp_async_wait<Tile::kStages - 2>();
+        __syncwarp();  // all lanes' copies of this step are in; the last step's stage is free
+      }
+      load_next();
+      if (left <= steps) {
+        multiply<Tile, StageA, StageB>(sum, ring.a[stage], ring.b[stage], StageA::at(i_lane, 0),
+                                       StageB::at(j_lane, 0),
+                                       left > 1 ? Tile::kBlockK : last_depth);
+      }
+      stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
+    }
+    left = steps;
+
+    const TilePlace place = place_of(args, tile);
+    float* c = p.c.matrix(place.batch);
+    const bool as_float4 = common_alignment(reinterpret_cast<uintptr_t>(c), p.c.ld * 4) == 16;
+#pragma unroll
+    for (int j = 0; j < Tile::kThreadN; ++j) {
+      const int64_t column = int64_t{place.n} * Tile::kBlockN + j_lane +
+                             j / Tile::kRunN * Tile::kRunN * Tile::kLanesN + j % Tile::kRunN;
+      if (column >= p.n) continue;
+#pragma unroll
+      for (int q = 0; q < Tile::kQuadsM; ++q) {
+        const int64_t row = int64_t{place.m} * Tile::kBlockM + i_lane + q * 4 * Tile::kLanesM;
+        const float quad[4] = {sum[j][4 * q], sum[j][4 * q + 1], sum[j][4 * q + 2],
+                               sum[j][4 * q + 3]};
+        store_quad(c + row + column * p.c.ld, quad, p.m - row, alpha, beta, as_float4);
+      }
+    }
+  }
+}
+
+template <class Tile>
+Status launch_small(const GemmRow& row, const GemmProblem& p, const LaunchContext& context) {
+  const int64_t tiles_m = ceil_div(p.m, Tile::kBlockM), tiles_n = ceil_div(p.n, Tile::kBlockN);
+  const int64_t tiles = tiles_m * tiles_n * p.batch_count;
+  const SmallArgs args{p, static_cast<unsigned>(tiles), static_cast<unsigned>(tiles_m * tiles_n),
+                       static_cast<unsigned>(std::min(tiles_m, tiles_n)), tiles_n < tiles_m};
+  const int64_t blocks =
+      std::min<int64_t>(tiles, int64_t{context.device->num_sms} * row.blocks_per_sm);
+  const auto run = [&](auto kernel) {
+    return launch(context, kernel, grid_size(blocks), Tile::kThreads,
+                  sizeof(typename Tile::SharedStorage), args);
+  };
+  if (p.transa) {
+    return p.transb ? run(gemm_small<Tile, true, true>) : run(gemm_small<Tile, true, false>);
+  }
+  return p.transb ? run(gemm_small<Tile, false, true>) : run(gemm_small<Tile, false, false>);
+}
+
+}  // namespace mygemm
