@@ -21,9 +21,8 @@ stays as it is:
 
 - efficiency, divided by the median of measured / estimated over the calls that multiply, those
   with aligned operands alone if there are enough;
-- step_seconds, multiplied by that median over the calls that wait;
-- pieces_seconds, plus the median of measured - estimated over the calls that wait. For rows that
-  have neither that difference is shown: it belongs to the constants of src/plan/gemm.cpp.
+- step_seconds, multiplied by that median over the calls that wait. For rows that have none the
+  median of measured - estimated is shown: it belongs to the constants of src/plan/gemm.cpp.
 
 One figure moves the calls of the others a little, so repeat until proposals stay within 2 %: write
 them to rows.cpp, build the library (preset host-only will do), and call this again with --library:
@@ -52,8 +51,9 @@ MOVING, MULTIPLYING = 0.5, 0.6  # shares of the highest rates that estimates pro
 WORST = 15  # lines of a list
 FEWEST = 5  # calls that a proposal may rest on
 NEAR = 2.0  # times the fastest row's time: what takes longer need not be estimated well
-# The second figure of a row, by the function that rows.cpp makes it with.
-SECONDS = {"fed_row": "pieces_seconds", "measured": "step_seconds"}
+# The functions that rows.cpp makes rows with: those that take an efficiency and step_seconds, and
+# those that take an efficiency.
+WITH_SECONDS, WITHOUT = "measured", "fed_row|thin_row"
 WORKSPACE = 1 << 40  # as much as any row wants: what --all-rows lends
 
 
@@ -78,7 +78,6 @@ class Case(typing.NamedTuple):
 class Figures(typing.NamedTuple):
     """What rows.cpp says of a row."""
     efficiency: float
-    seconds_name: str = ""  # empty where there is no second figure
     seconds: float = 0.0
 
 
@@ -162,10 +161,11 @@ def planned_again(cases, planner):
 
 def read_figures(text):
     """Figures by row from the text of rows.cpp."""
-    others = f"(?:(?!{'|'.join(SECONDS)})[^\"])*"
-    figures = {name: Figures(float(efficiency), SECONDS[maker], float(seconds))
-               for maker, name, efficiency, seconds in re.findall(
-                   rf'({"|".join(SECONDS)})\b{others}"(\w+)"[^"]*?(0\.\d+),\s+([\d.e-]+)', text)}
+    figures = {name: Figures(float(efficiency), float(seconds))
+               for name, efficiency, seconds in re.findall(
+                   rf'{WITH_SECONDS}\([^"]*"(\w+)"[^"]*?(0\.\d+),\s+([\d.e-]+)', text)}
+    for name, efficiency in re.findall(rf'(?:{WITHOUT})<[^"]*"(\w+)"[^"]*?(0\.\d+),', text):
+        figures[name] = Figures(float(efficiency))
     for name, efficiency in re.findall(r'\.name = "(\w+)"[^"]*?\.efficiency = ([\d.]+)', text):
         figures[name] = Figures(float(efficiency))
     return figures
@@ -324,11 +324,9 @@ def propose(row, found, figures):
     if len(waits) < FEWEST:
         return proposals
     more = statistics.median(measured - estimated for measured, estimated in waits) * 1e-6
-    if known.seconds_name == "step_seconds":
+    if known.seconds:
         factor = statistics.median(measured / estimated for measured, estimated in waits)
         proposals["step_seconds"] = (known.seconds, known.seconds * factor, len(waits))
-    elif known.seconds_name == "pieces_seconds" and known.seconds > 0:
-        proposals["pieces_seconds"] = (known.seconds, max(0.0, known.seconds + more), len(waits))
     else:
         proposals["seconds"] = (None, more, len(waits))
     return proposals

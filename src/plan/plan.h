@@ -64,13 +64,12 @@ struct Row {
   int block_m = 0, block_n = 0, block_k = 0;
   int tiles_per_block = 1;  // gemm: that warps of a block compute at once
   int fill_steps = 0;       // gemm: k steps of loads before the first products
+  double misaligned = 1.0;  // gemm: a k step's factor where columns of A or B are not aligned
   int reads = 0;            // softmax: how often the input is read
   PatchKernel (*patches)(const TransposeProblem&) = nullptr;  // transpose: in tiles of patches
 
   // transpose: the share of the copy bandwidth by [log2(element_size)] and [RowCut].
   const double (*shares)[kRowCuts] = nullptr;
-  // Measured. gemm, where tiles are cut: seconds that the pieces add.
-  double pieces_seconds = 0;
   // Share of the limiting peak (FFMA, or the copy bandwidth) at large sizes.
   double efficiency = 0;
   // Seconds that a block with a multiprocessor to itself takes. gemm: a k step. softmax: a matrix

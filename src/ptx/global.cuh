@@ -8,7 +8,8 @@ namespace mygemm::ptx {
 
 // address + elements, in a register of its own: where unrolled loads are a stride apart, the
 // compiler would keep an address, or a multiple of the stride, for each.
-__device__ __forceinline__ const float* advanced(const float* address, int64_t elements) {
+template <class T>
+__device__ __forceinline__ T* advanced(T* address, int64_t elements) {
   address += elements;
   asm volatile("" : "+l"(address));
   return address;

@@ -51,24 +51,17 @@ __device__ __forceinline__ void mbarrier_arrive(uint64_t* barrier) {
 #endif
 }
 
-// mbarrier.arrive by the threads where `arrives`, behind the loads that brought `bits`. An arrival
-// overtakes loads from shared memory that are still on their way: without this a few in 10^7
-// elements of a 4096^3 product came out wrong, nearly always (H200). So the address depends on what
-// they brought. The barrier is given as shared_address() gives it.
-__device__ __forceinline__ void mbarrier_arrive_behind(bool arrives, unsigned barrier,
-                                                       unsigned bits) {
+// mbarrier.arrive behind the loads that brought `bits`. An arrival overtakes loads from shared
+// memory that are still on their way: without this a few in 10^7 elements of a 4096^3 product came
+// out wrong, nearly always (H200). So the address depends on what they brought. The barrier is
+// given as shared_address() gives it.
+__device__ __forceinline__ void mbarrier_arrive_behind(unsigned barrier, unsigned bits) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   __trap();
 #else
   const unsigned zero = blockIdx.z;  // in every grid of ours, but the compiler does not know
-  asm volatile(
-      "{\n"
-      ".reg .pred arrives;\n"
-      "setp.ne.u32 arrives, %0, 0;\n"
-      "@arrives mbarrier.arrive.shared::cta.b64 _, [%1];\n"
-      "}" ::"r"(arrives ? 1u : 0u),
-      "r"(barrier + (bits & zero))
-      : "memory");
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier + (bits & zero))
+               : "memory");
 #endif
 }
 

@@ -9,6 +9,19 @@ __device__ __forceinline__ int warp_number() {
   return __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
 }
 
+// blockIdx.x and threadIdx.x, read anew where they are asked for: what is worked out from them
+// before a loop and needed again behind it then takes no registers in it.
+__device__ __forceinline__ unsigned block_again() {
+  unsigned block;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  return block;
+}
+__device__ __forceinline__ int thread_again() {
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+}
+
 // What all lanes have alike, from one of them, for the same reason.
 __device__ __forceinline__ int same_in_warp(int value) {
   return __shfl_sync(0xffffffffu, value, 0);

@@ -28,7 +28,7 @@ constexpr GemmRow tile_row(const char* name, decltype(GemmRow::launch) launch) {
 // A TMA-fed row. sm_90 alone: later ones have other registers and an FFMA of two results.
 template <class Tile>
 constexpr GemmRow fed_row(const char* name, unsigned needs, double efficiency,
-                          double pieces_seconds, decltype(GemmRow::launch) launch) {
+                          decltype(GemmRow::launch) launch) {
   return {.name = name,
           .min_cc = 90,
           .max_cc = 90,
@@ -39,7 +39,6 @@ constexpr GemmRow fed_row(const char* name, unsigned needs, double efficiency,
           .block_m = Tile::kBlockM,
           .block_n = Tile::kBlockN,
           .block_k = Tile::kBlockK,
-          .pieces_seconds = pieces_seconds,
           .efficiency = efficiency,
           .launch = launch};
 }
@@ -62,9 +61,10 @@ constexpr GemmRow thin_row(const char* name, double efficiency, decltype(GemmRow
 }
 
 template <class Tile>
-constexpr GemmRow small_row(const char* name, decltype(GemmRow::launch) launch) {
+constexpr GemmRow small_row(const char* name, double misaligned, decltype(GemmRow::launch) launch) {
   GemmRow row = tile_row<Tile>(name, launch);
   row.tiles_per_block = Tile::kTilesPerBlock;
+  row.misaligned = misaligned;
   return row;
 }
 
@@ -81,28 +81,28 @@ constexpr GemmRow with_needs(GemmRow row, unsigned needs) {
 
 // measured(row, share of FFMA peak from 4096^3 on, seconds of a k step of a lone block) on an H200,
 // bench/results/. Host rows: share of what the cores can do, 2048^3 on two AVX-512 cores.
-// Fed rows: share of FFMA peak of a k step, seconds that pieces of tiles add. Thin rows: share of
+// Fed rows: share of FFMA peak of a k step. Thin rows: share of
 // the copy bandwidth, a guess.
 constexpr GemmRow kRows[] = {
-    fed_row<Fed256x128>("tma_256x128", kNeedsNothing, 0.82, 0,
+    fed_row<Fed256x128>("tma_256x128", kNeedsNothing, 0.84,
                         cuda_launcher<cuda::launch_gemm_tma_256x128>()),
-    fed_row<Fed256x128>("streamk_256x128", kNeedsPieces, 0.82, 18e-6,
+    fed_row<Fed256x128>("streamk_256x128", kNeedsPieces, 0.84,
                         cuda_launcher<cuda::launch_gemm_streamk_256x128>()),
-    fed_row<Fed128x128>("tma_128x128", kNeedsNothing, 0.76, 0,
+    fed_row<Fed128x128>("tma_128x128", kNeedsNothing, 0.765,
                         cuda_launcher<cuda::launch_gemm_tma_128x128>()),
-    fed_row<Fed128x128>("streamk_128x128", kNeedsPieces, 0.76, 14e-6,
+    fed_row<Fed128x128>("streamk_128x128", kNeedsPieces, 0.765,
                         cuda_launcher<cuda::launch_gemm_streamk_128x128>()),
-    fed_row<Fed128x64>("tma_128x64", kNeedsNothing, 0.75, 0,
+    fed_row<Fed128x64>("tma_128x64", kNeedsNothing, 0.765,
                        cuda_launcher<cuda::launch_gemm_tma_128x64>()),
-    fed_row<Fed128x64>("streamk_128x64", kNeedsPieces, 0.75, 14e-6,
+    fed_row<Fed128x64>("streamk_128x64", kNeedsPieces, 0.765,
                        cuda_launcher<cuda::launch_gemm_streamk_128x64>()),
-    fed_row<Fed64x32>("tma_64x32", kNeedsNothing, 0.59, 0,
+    fed_row<Fed64x32>("tma_64x32", kNeedsNothing, 0.71,
                       cuda_launcher<cuda::launch_gemm_tma_64x32>()),
-    fed_row<Fed64x32>("streamk_64x32", kNeedsPieces, 0.59, 12e-6,
+    fed_row<Fed64x32>("streamk_64x32", kNeedsPieces, 0.71,
                       cuda_launcher<cuda::launch_gemm_streamk_64x32>()),
-    fed_row<Fed32x32>("tma_32x32", kNeedsNothing, 0.45, 0,
+    fed_row<Fed32x32>("tma_32x32", kNeedsNothing, 0.61,
                       cuda_launcher<cuda::launch_gemm_tma_32x32>()),
-    fed_row<Fed32x32>("streamk_32x32", kNeedsPieces, 0.45, 12e-6,
+    fed_row<Fed32x32>("streamk_32x32", kNeedsPieces, 0.61,
                       cuda_launcher<cuda::launch_gemm_streamk_32x32>()),
     thin_row<Thin1>("thin_1", 0.85, cuda_launcher<cuda::launch_gemm_thin_1>()),
     thin_row<Thin4>("thin_4", 0.85, cuda_launcher<cuda::launch_gemm_thin_4>()),
@@ -116,12 +116,15 @@ constexpr GemmRow kRows[] = {
     measured(
         tile_row<Tile64x64>("warptiled_64x64", cuda_launcher<cuda::launch_gemm_warptiled_64x64>()),
         0.56, 0.65e-6),
-    measured(small_row<Tile64x32>("small_64x32", cuda_launcher<cuda::launch_gemm_small_64x32>()),
-             0.56, 0.9e-6),
-    measured(small_row<Tile32x32>("small_32x32", cuda_launcher<cuda::launch_gemm_small_32x32>()),
-             0.48, 0.7e-6),
-    measured(small_row<Tile16x16>("small_16x16", cuda_launcher<cuda::launch_gemm_small_16x16>()),
-             0.20, 0.55e-6),
+    measured(
+        small_row<Tile64x32>("small_64x32", 1.8, cuda_launcher<cuda::launch_gemm_small_64x32>()),
+        0.56, 0.9e-6),
+    measured(
+        small_row<Tile32x32>("small_32x32", 1.75, cuda_launcher<cuda::launch_gemm_small_32x32>()),
+        0.48, 0.7e-6),
+    measured(
+        small_row<Tile16x16>("small_16x16", 1.2, cuda_launcher<cuda::launch_gemm_small_16x16>()),
+        0.20, 0.55e-6),
     measured(with_needs(tile_row<Tile64x64>("splitk_64x64",
                                             cuda_launcher<cuda::launch_gemm_splitk_64x64>()),
                         kNeedsWorkspace),

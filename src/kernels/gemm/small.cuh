@@ -9,6 +9,7 @@
 #pragma once
 
 #include "kernels/epilogue.cuh"
+#include "kernels/gemm/residency.cuh"
 #include "kernels/gemm/tiles.h"
 #include "kernels/launch.h"
 #include "ptx/cp_async.cuh"
@@ -191,25 +192,10 @@ __device__ __forceinline__ void multiply(float (&sum)[Tile::kThreadN][Tile::kThr
   }
 }
 
-// Blocks that registers should let reside: no more than shared memory does. Where that is less, the
-// same number of them spills.
-template <class Tile>
-__device__ constexpr int least_blocks() {
-#if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
-  constexpr int kSharedBytes = 228 * 1024;
-#elif __CUDA_ARCH__ == 800
-  constexpr int kSharedBytes = 164 * 1024;
-#else
-  constexpr int kSharedBytes = 100 * 1024;
-#endif
-  constexpr int kFitting = kSharedBytes / static_cast<int>(sizeof(typename Tile::SharedStorage));
-  return kFitting < Tile::kBlocksPerSm ? kFitting : Tile::kBlocksPerSm;
-}
-
 }  // namespace small
 
 template <class Tile, bool kTransA, bool kTransB>
-__global__ void __launch_bounds__(Tile::kThreads, small::least_blocks<Tile>())
+__global__ void __launch_bounds__(Tile::kThreads, least_blocks<Tile>())
     gemm_small(const SmallArgs args) {
   using namespace small;
   using StageA = Stage<kTransA, Tile::kBlockM, Tile::kBlockK, 4>;
@@ -274,20 +260,18 @@ __global__ void __launch_bounds__(Tile::kThreads, small::least_blocks<Tile>())
     left = steps;
 
     const TilePlace place = place_of(args, tile);
-    float* c = p.c.matrix(place.batch);
-    const bool as_float4 = common_alignment(reinterpret_cast<uintptr_t>(c), p.c.ld * 4) == 16;
+    const int64_t i0 = int64_t{place.m} * Tile::kBlockM, j0 = int64_t{place.n} * Tile::kBlockN;
+    TileOfC c(p.c.matrix(place.batch) + i0 + j0 * p.c.ld, p.c.ld, p.m - i0, p.n - j0);
 #pragma unroll
     for (int j = 0; j < Tile::kThreadN; ++j) {
-      const int64_t column = int64_t{place.n} * Tile::kBlockN + j_lane +
-                             j / Tile::kRunN * Tile::kRunN * Tile::kLanesN + j % Tile::kRunN;
-      if (column >= p.n) continue;
 #pragma unroll
       for (int q = 0; q < Tile::kQuadsM; ++q) {
-        const int64_t row = int64_t{place.m} * Tile::kBlockM + i_lane + q * 4 * Tile::kLanesM;
         const float quad[4] = {sum[j][4 * q], sum[j][4 * q + 1], sum[j][4 * q + 2],
                                sum[j][4 * q + 3]};
-        store_quad(c + row + column * p.c.ld, quad, p.m - row, alpha, beta, as_float4);
+        store_quads<Tile::kLanesM, Tile::kRunN>(ring.exchange, c, q * 4 * Tile::kLanesM, quad,
+                                                alpha, beta);
       }
+      c.skip_columns((j + 1) % Tile::kRunN == 0 ? Tile::kRunN * (Tile::kLanesN - 1) + 1 : 1);
     }
   }
 }

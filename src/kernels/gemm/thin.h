@@ -52,8 +52,8 @@ constexpr double kProductShare = 0.6;
 constexpr double kNotHidden = 0.2;
 // How fast L2 is, as a multiple of the copy bandwidth of device memory.
 constexpr double kL2Share = 2.0;
-// From the launch to the first loads' data, and from the last ones' to the end.
-constexpr double kLatencySeconds = 1.5e-6;
+// From the launch to the first loads' data, and from the last ones' to the end; H200.
+constexpr double kLatencySeconds = 1.2e-6, kThinLatencySeconds = 0.08e-6;
 // What a block takes at least.
 constexpr double kBlockSeconds = 2e-6;
 
@@ -96,7 +96,8 @@ inline double seconds(const GemmRow& row, const GemmProblem& p, const DeviceTrai
   const double loading = bytes / (device.memory_bandwidth * row.efficiency * share);
   const double multiplying = products / (device.fp32_flops * kProductShare * share);
   const double rounds = cuts.blocks / (device.num_sms * row.blocks_per_sm);
-  return kLatencySeconds + (cuts.splits > 1 ? 2 : 1) * kLaunchSeconds +
+  return kLatencySeconds + kThinLatencySeconds * row.block_n +
+         (cuts.splits > 1 ? 2 : 1) * kLaunchSeconds +
          std::max({loading, multiplying, rounds * kBlockSeconds}) +
          kNotHidden * std::min(loading, multiplying) +
          l2_bytes / (device.memory_bandwidth * kL2Share);

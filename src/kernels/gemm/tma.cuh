@@ -35,10 +35,8 @@ __device__ __forceinline__ void consume(Shared& s, const FedArgs& args, const Wo
     Destination to = destination<Tile>(args, item, alpha, beta);
     Pieces pieces = {};
     if (!finishes) {
-      to = {piece_of<Tile>(args, static_cast<int>(blockIdx.x)),
-            Tile::kBlockM,
-            Tile::kBlockM,
-            Tile::kBlockN,
+      to = {{piece_of<Tile>(args, static_cast<int>(blockIdx.x)), Tile::kBlockM, Tile::kBlockM,
+             Tile::kBlockN},
             1.0f,
             0.0f};
     } else if (item.begin > 0) {
@@ -84,9 +82,9 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   if (threadIdx.x == 0) {
     for (int i = 0; i < Tile::kStages; ++i) {
       ptx::mbarrier_init(&s.full[i], Shared::kArrivals);
-      ptx::mbarrier_init(&s.empty[i], Tile::kGroupWarps);
+      ptx::mbarrier_init(&s.empty[i], Tile::kGroupThreads);
     }
-    ptx::mbarrier_init(&s.consumers, Tile::kConsumerWarps);
+    ptx::mbarrier_init(&s.consumers, 32 * Tile::kConsumerWarps);
     ptx::mbarrier_init_fence();
   }
   __syncthreads();

@@ -94,6 +94,7 @@ struct OperandStorage {
 template <class Tile>
 struct ResultStorage {
   alignas(16) float values[Tile::kGroups][Tile::kResultsAtOnce][Tile::kGroupThreads];
+  float exchange[Tile::kConsumerWarps][32][4];  // see store_quads
 };
 
 template <class Tile, Feed kFeedA_, Feed kFeedB_>

@@ -22,14 +22,8 @@ namespace fed {
 
 // Where a tile's results go: into C, or, as they are, into a dense tile of partial sums.
 struct Destination {
-  float* first;
-  int64_t ld;
-  int64_t m, n;  // rows and columns from there to the edge
+  TileOfC tile;
   float alpha, beta;
-
-  __device__ bool as_float4() const {
-    return common_alignment(reinterpret_cast<uintptr_t>(first), ld * 4) == 16;
-  }
 };
 
 template <class Tile>
@@ -37,7 +31,7 @@ __device__ __forceinline__ Destination destination(const FedArgs& args, const Wo
                                                    float alpha, float beta) {
   const auto [i, j, batch] = tile_origin<Tile>(item.tile, args.tiles_m, args.tiles_n);
   const GemmProblem& p = args.p;
-  return {p.c.matrix(batch) + i + j * p.c.ld, p.c.ld, p.m - i, p.n - j, alpha, beta};
+  return {{p.c.matrix(batch) + i + j * p.c.ld, p.c.ld, p.m - i, p.n - j}, alpha, beta};
 }
 
 // What other blocks have of a tile that this block finishes: the pieces of blocks [first, end).
@@ -64,12 +58,16 @@ struct QuadPlace {
   static __device__ int column_of(int j) { return j / 4 * 4 * Tile::kLanesN + j % 4; }
 };
 
-template <class Tile>
-__device__ __forceinline__ void store_at(const Destination& to, const QuadPlace<Tile>& at,
-                                         const float (&quad)[4]) {
-  if (at.column >= to.n) return;
-  store_quad(to.first + at.row + at.column * to.ld, quad, to.m - at.row, to.alpha, to.beta,
-             to.as_float4());
+// A quad of each lane; all lanes of a warp together.
+template <class Tile, class Shared>
+__device__ __forceinline__ void store_at(Shared& s, const Destination& to,
+                                         const QuadPlace<Tile>& at, const float (&quad)[4],
+                                         int thread) {
+  const int lane = thread % 32;
+  TileOfC c = to.tile;
+  c.skip_columns(at.column - lane / Tile::kLanesM * 4);  // to lane 0's
+  store_quads<Tile::kLanesM, 4>(s.results.exchange[thread / 32], c,
+                                at.row - lane % Tile::kLanesM * 4, quad, to.alpha, to.beta);
 }
 
 // Adds kCount quads of each piece, the thread's quads first, first + kStep, ..., to its sums in
@@ -81,7 +79,8 @@ template <class Tile, int kCount, int kStep>
 __device__ __forceinline__ void add_pieces(float (*sums)[Tile::kGroupThreads], const FedArgs& args,
                                            const Pieces& pieces, const LanePlace<Tile>& place,
                                            int first, int slot) {
-  constexpr int kAtOnce = Tile::kGroups == 1 ? 1 : 16 / kCount;  // one: registers are taken
+  [[maybe_unused]] constexpr int kAtOnce =
+      Tile::kGroups == 1 ? 1 : 16 / kCount;  // one: registers are taken
   float quads[kCount][4] = {};
 #pragma unroll kAtOnce
   for (int block = pieces.first; block < pieces.end; ++block) {
@@ -125,7 +124,7 @@ __device__ __forceinline__ void store_own(Shared& s, const FedArgs& args, const 
       float quad[4];
 #pragma unroll
       for (int e = 0; e < 4; ++e) quad[e] = s.results.values[0][4 * q + e][thread];
-      store_at(to, QuadPlace<Tile>(place, first / 4 + q), quad);
+      store_at(s, to, QuadPlace<Tile>(place, first / 4 + q), quad, thread);
     }
   }
 }
@@ -133,8 +132,7 @@ __device__ __forceinline__ void store_own(Shared& s, const FedArgs& args, const 
 // The warps of a block that consume, in one of a row of meetings.
 template <class Shared>
 __device__ __forceinline__ void meet(Shared& s, unsigned* parity) {
-  __syncwarp();
-  if (ptx::elect_one()) ptx::mbarrier_arrive(&s.consumers);
+  ptx::mbarrier_arrive(&s.consumers);
   ptx::mbarrier_wait(&s.consumers, *parity);
   *parity ^= 1;
 }
@@ -163,7 +161,7 @@ __device__ __forceinline__ void store_groups(Shared& s, const FedArgs& args, con
 #pragma unroll
       for (int e = 0; e < 4; ++e) quad[e] += s.results.values[g][4 * q + e][slot];
     }
-    store_at(to, QuadPlace<Tile>(place, q), quad);
+    store_at(s, to, QuadPlace<Tile>(place, q), quad, thread);
   }
   meet(s, parity);  // before the next tile's sums take the place of these
 }

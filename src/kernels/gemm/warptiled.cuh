@@ -7,10 +7,12 @@
 
 #include "kernels/epilogue.cuh"
 #include "kernels/gemm/columns.h"
+#include "kernels/gemm/residency.cuh"
 #include "kernels/gemm/tiles.h"
 #include "kernels/launch.h"
 #include "ptx/cp_async.cuh"
 #include "ptx/shared.cuh"
+#include "ptx/warp.cuh"
 
 namespace mygemm {
 
@@ -100,24 +102,26 @@ struct TileIndex {
   int64_t m, n, batch, split;
 };
 
-__device__ __forceinline__ TileIndex tile_of_block(const WarpTiledArgs& args) {
+__device__ __forceinline__ TileIndex tile_of_block(const WarpTiledArgs& args, unsigned block) {
   constexpr int64_t kBand = 8;
   const int64_t per_matrix = args.tiles_m * args.tiles_n;
-  const int64_t tile = blockIdx.x % per_matrix;
+  const int64_t tile = block % per_matrix;
   const int64_t first_m = tile / (kBand * args.tiles_n) * kBand;
   const int64_t left = args.tiles_m - first_m;
   const int64_t band = left < kBand ? left : kBand;
   const int64_t within = tile - first_m * args.tiles_n;
-  const int64_t matrix = blockIdx.x / per_matrix;
+  const int64_t matrix = block / per_matrix;
   return {first_m + within % band, within / band, matrix % args.p.batch_count,
           matrix / args.p.batch_count};
 }
 
 // k of a stage whose products are unrolled together: all of them, 2 at a time cost 11 % at 4096^3
-// on an H200. From sm_100 on that many spill at 128 registers.
+// on an H200. From sm_100 on that many spill at 128 registers, and from sm_120 on 2.
 template <int kBlockK>
 __device__ constexpr int unrolled_steps() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
+  return 1;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
   return 2;
 #else
   return kBlockK;
@@ -144,19 +148,53 @@ __device__ __forceinline__ void load_fragment(float (&fragment)[4 * kQuads], con
   }
 }
 
+// From a block's sums to C, or to the workspace: partial sums are stored dense and as they are, and
+// their reduction applies alpha and beta. Works out again where the tile is.
+template <class Tile>
+__device__ __forceinline__ void store_tile(
+    typename Tile::SharedStorage& shared, const WarpTiledArgs& args,
+    const float (&sum)[4 * Tile::kQuadsN][4 * Tile::kQuadsM]) {
+  const GemmProblem& p = args.p;
+  const TileIndex tile = tile_of_block(args, ptx::block_again());
+  const int64_t i0 = tile.m * Tile::kBlockM, j0 = tile.n * Tile::kBlockN;
+  const int warp = ptx::thread_again() / 32;
+  const bool partial = args.partials != nullptr;
+  const float alpha = partial ? 1.0f : load_scalar(p.alpha);
+  const float beta = partial ? 0.0f : load_scalar(p.beta);
+  float* first = partial ? args.partials + (tile.split * p.batch_count + tile.batch) * p.m * p.n
+                         : p.c.matrix(tile.batch);
+  const int64_t ld = partial ? p.m : p.c.ld;
+  TileOfC c(first + i0 + j0 * ld, ld, p.m - i0, p.n - j0);
+  if (!c.as_float4) __syncthreads();  // the stages are free, of which each warp takes some
+  using Exchange = float[32][4];
+  Exchange& exchange = reinterpret_cast<Exchange*>(shared.a)[warp];
+  static_assert(sizeof shared.a >= Tile::kThreads / 32 * sizeof(Exchange));
+  c.skip_columns(warp / Tile::kWarpsM * Tile::kWarpN);
+#pragma unroll
+  for (int j = 0; j < 4 * Tile::kQuadsN; ++j) {
+#pragma unroll
+    for (int q = 0; q < Tile::kQuadsM; ++q) {
+      const float quad[4] = {sum[j][4 * q], sum[j][4 * q + 1], sum[j][4 * q + 2],
+                             sum[j][4 * q + 3]};
+      store_quads<8, 4>(exchange, c, warp % Tile::kWarpsM * Tile::kWarpM + q * 32, quad, alpha,
+                        beta);
+    }
+    c.skip_columns(j % 4 == 3 ? 13 : 1);
+  }
+}
+
 }  // namespace warptiled
 
 template <class Tile, Load kLoadA, Load kLoadB>
-__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
+__global__ void __launch_bounds__(Tile::kThreads, least_blocks<Tile>())
     gemm_warptiled(const WarpTiledArgs args) {
   using namespace warptiled;
   [[maybe_unused]] constexpr int kUnrolled = unrolled_steps<Tile::kBlockK>();
   auto& shared = shared_storage<typename Tile::SharedStorage>();
   const GemmProblem& p = args.p;
-  const float alpha = load_scalar(p.alpha), beta = load_scalar(p.beta);
-  const TileIndex tile = tile_of_block(args);
+  const TileIndex tile = tile_of_block(args, blockIdx.x);
   const int64_t i0 = tile.m * Tile::kBlockM, j0 = tile.n * Tile::kBlockN;
-  const int64_t depth = products_of(p, alpha);
+  const int64_t depth = products_of(p, load_scalar(p.alpha));
   const int64_t k_begin = tile.split * args.depth_per_split;
   const int64_t k_end = min(depth, k_begin + args.depth_per_split);
 
@@ -202,25 +240,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     }
   }
 
-  // Partial sums are stored dense and as they are; the reduction applies alpha and beta.
-  const bool partial = args.partials != nullptr;
-  const int64_t ld = partial ? p.m : p.c.ld;
-  float* c = partial ? args.partials + (tile.split * p.batch_count + tile.batch) * p.m * p.n
-                     : p.c.matrix(tile.batch);
-  const bool as_float4 = common_alignment(reinterpret_cast<uintptr_t>(c), ld * 4) == 16;
-#pragma unroll
-  for (int j = 0; j < 4 * Tile::kQuadsN; ++j) {
-    const int64_t column = j0 + j_lane + j / 4 * 16 + j % 4;
-    if (column >= p.n) continue;
-#pragma unroll
-    for (int q = 0; q < Tile::kQuadsM; ++q) {
-      const int64_t row = i0 + i_lane + q * 32;
-      const float quad[4] = {sum[j][4 * q], sum[j][4 * q + 1], sum[j][4 * q + 2],
-                             sum[j][4 * q + 3]};
-      store_quad(c + row + column * ld, quad, p.m - row, partial ? 1.0f : alpha,
-                 partial ? 0.0f : beta, as_float4);
-    }
-  }
+  store_tile<Tile>(shared, args, sum);
 }
 
 namespace warptiled {

@@ -8,7 +8,10 @@
 
 namespace mygemm::ptx {
 
-inline const float* advanced(const float* address, int64_t elements) { return address + elements; }
+template <class T>
+T* advanced(T* address, int64_t elements) {
+  return address + elements;
+}
 
 inline float load_4(const float* address, bool valid) { return valid ? *address : 0.0f; }
 

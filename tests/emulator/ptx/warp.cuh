@@ -9,6 +9,10 @@ inline int warp_number(emulator::Site site = emulator::Site::here()) {
   return __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0, 32, site);
 }
 
+inline unsigned block_again() { return blockIdx.x; }
+
+inline int thread_again() { return static_cast<int>(threadIdx.x); }
+
 inline int same_in_warp(int value, emulator::Site site = emulator::Site::here()) {
   return __shfl_sync(0xffffffffu, value, 0, 32, site);
 }
