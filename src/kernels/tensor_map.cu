@@ -48,11 +48,21 @@ Status encode_tensor_map(CUtensorMap* map, const TensorMapShape& shape) {
   const cuuint32_t box_dims[] = {static_cast<cuuint32_t>(box[0]), static_cast<cuuint32_t>(box[1]),
                                  static_cast<cuuint32_t>(box[2])};
   const cuuint32_t every_element[] = {1, 1, 1};
-  const CUresult result =
-      encode(map, type_of(element_bytes), 3, const_cast<void*>(address), dims, byte_strides,
-             box_dims, every_element, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const auto encode_now = [&] {
+    return encode(map, type_of(element_bytes), 3, const_cast<void*>(address), dims, byte_strides,
+                  box_dims, every_element, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                  swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
+                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  CUresult result = encode_now();
+  if (result == CUDA_ERROR_INVALID_CONTEXT) {
+    // The thread has called nothing of CUDA that needs a context. The runtime makes its device's
+    // current by itself when a kernel is launched; the driver does not.
+    int device = 0;
+    if (cudaGetDevice(&device) == cudaSuccess && cudaSetDevice(device) == cudaSuccess) {
+      result = encode_now();
+    }
+  }
   if (result == CUDA_SUCCESS) return MYGEMM_STATUS_SUCCESS;
   return fail(
       MYGEMM_STATUS_EXECUTION_FAILED,

@@ -22,4 +22,8 @@ inline constexpr int kSharedReservedPerBlock = 1 << 10;
 // The device of this process. Ends the process where MYGEMM_EMULATED_CC is none that is known.
 const Device& device();
 
+// A thread has a context once it has called the runtime for more than a question. What the driver
+// is asked before that fails.
+bool has_context();
+
 }  // namespace emulator

@@ -278,4 +278,19 @@ TEST_F(EmulatorTest, EveryThreadDrawsATicketOfItsOwn) {
   EXPECT_EQ(sum.values()[0], ~0ull);
 }
 
+// ---- shared memory ----
+
+__global__ void store_address(uintptr_t* out) {
+  struct alignas(1024) Aligned {
+    char bytes[1024];
+  };
+  *out = reinterpret_cast<uintptr_t>(&mygemm::shared_storage<Aligned>());
+}
+
+TEST_F(EmulatorTest, SharedMemoryIsAlignedForTheSwizzle) {
+  const DeviceArray<uintptr_t> out(1);
+  ASSERT_EQ(launch(1, 1, 1024, store_address, out.data()), cudaSuccess);
+  EXPECT_EQ(out.values()[0] % 1024, 0u);
+}
+
 }  // namespace

@@ -31,6 +31,8 @@ TRANSPOSE_NARROW = "Rows/TransposeRow.NarrowAndSmall/"
 EPILOGUE = "kernels/epilogue.cuh"
 GEMM_TILED = "kernels/gemm/tiled.cu"
 SMALL = "kernels/gemm/small.cuh"
+# The only one with store_quads<4, 2>: of what several sources have, the linker takes any.
+SMALL_16X16 = "kernels/gemm/small_16x16.cu"
 SMALL_32X32 = "kernels/gemm/small_32x32.cu"
 WARPTILED = "kernels/gemm/warptiled.cuh"
 WARPTILED_64X64 = "kernels/gemm/warptiled_64x64.cu"
@@ -189,9 +191,15 @@ MUTANTS = [
            GEMM_SHAPES + "tiled"),
     Mutant("gemm warptiled: ldc ignored", WARPTILED, "ld = partial ? p.m : p.c.ld", "ld = p.m",
            GEMM_SHAPES + "warptiled_64x64", compiled=WARPTILED_64X64),
-    Mutant("gemm warptiled: columns past the edge stored", WARPTILED,
-           "if (column >= p.n) continue;", "", CONJUGATE + "warptiled_64x64",
-           compiled=WARPTILED_64X64),
+    Mutant("gemm epilogue: columns past the edge stored", EPILOGUE,
+           "if (j < c.columns) store_quad", "store_quad", GEMM_SHAPES + "small_16x16",
+           compiled=SMALL_16X16),
+    Mutant("gemm epilogue: columns past the edge stored after an exchange", EPILOGUE,
+           "if (i >= c.rows || j >= c.columns) continue;", "if (i >= c.rows) continue;",
+           GEMM_SHAPES + "small_16x16", compiled=SMALL_16X16),
+    Mutant("gemm epilogue: lanes do not wait for what they exchange", EPILOGUE,
+           "quad[3]);\n  __syncwarp();", "quad[3]);", GEMM_SHAPES + "small_16x16",
+           compiled=SMALL_16X16),
     Mutant("gemm warptiled: reads past the end of k", WARPTILED,
            "ptx::cp_async_4(to, from, i < extent_ && k_inside);",
            "ptx::cp_async_4(to, from, i < extent_);", CONJUGATE + "warptiled_64x64",

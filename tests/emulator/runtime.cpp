@@ -23,6 +23,7 @@ using emulator::Place;
 std::mutex lock;
 std::atomic<cudaError_t> sticky_error = cudaSuccess;  // until cudaDeviceReset()
 thread_local cudaError_t last_error = cudaSuccess;
+thread_local bool context_is_current = false;
 
 cudaError_t done(cudaError_t error) {
   if (sticky_error != cudaSuccess) error = sticky_error;
@@ -41,6 +42,7 @@ bool copy_is_legal(const void* to, const void* from, size_t bytes, cudaMemcpyKin
 }
 
 cudaError_t copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  context_is_current = true;
   if (bytes == 0) return cudaSuccess;
   if (!copy_is_legal(to, from, bytes, kind)) return cudaErrorInvalidValue;
   const emulator::DeviceAccess access;
@@ -52,9 +54,12 @@ cudaError_t copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) 
 
 namespace emulator {
 
+bool has_context() { return context_is_current; }
+
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
                    const std::function<void()>& bound_kernel) {
   const std::lock_guard guard(lock);
+  context_is_current = true;
   if (sticky_error != cudaSuccess) return done(sticky_error);
   Grid grid;
   const cudaError_t error = read_launch(config, kernel, &grid);
@@ -115,7 +120,9 @@ cudaError_t cudaGetDevice(int* ordinal) {
 }
 
 cudaError_t cudaSetDevice(int ordinal) {
-  return done(ordinal == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+  if (ordinal != 0) return done(cudaErrorInvalidDevice);
+  context_is_current = true;
+  return done(cudaSuccess);
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int ordinal) {
@@ -239,6 +246,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function
 cudaError_t cudaMalloc(void** data, size_t bytes) {
   const std::lock_guard guard(lock);
   *data = nullptr;
+  context_is_current = true;
   if (bytes == 0) return done(cudaSuccess);
   *data = emulator::allocate(bytes);
   return done(*data ? cudaSuccess : cudaErrorMemoryAllocation);
@@ -268,6 +276,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
 
 cudaError_t cudaMemset(void* data, int value, size_t bytes) {
   const std::lock_guard guard(lock);
+  context_is_current = true;
   if (bytes == 0) return done(cudaSuccess);
   if (emulator::place_of(data, bytes) != Place::kDevice) return done(cudaErrorInvalidValue);
   const emulator::DeviceAccess access;

@@ -73,6 +73,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
   using emulator::is_multiple, emulator::within;
   if (emulator::device().cc < 90) return CUDA_ERROR_NOT_SUPPORTED;
+  if (!emulator::has_context()) return CUDA_ERROR_INVALID_CONTEXT;
   const bool swizzled = swizzle == CU_TENSOR_MAP_SWIZZLE_128B;
   const size_t bytes = emulator::size_of(type);
   if (!map || !is_multiple(map, 64) || bytes == 0 || rank != 3 ||

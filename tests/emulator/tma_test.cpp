@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "device.h"
@@ -321,6 +322,13 @@ TEST_F(TmaDeathTest, MapThatWasNeverEncodedIsCaught) {
 
 // ---- maps ----
 
+// A thread whose first call into CUDA is a product has no context yet.
+TEST_F(TmaTest, MapsAreMadeByThreadsThatHaveCalledNothing) {
+  const TensorMapShape shape = {
+      reinterpret_cast<void*>(0x1000), 4, {32, 8, 1}, {128, 1024}, {32, 8, 1}, true};
+  std::thread([&] { encode(shape); }).join();
+}
+
 TEST_F(TmaTest, MapsThatBreakARuleAreRefused) {
   const auto status = [](auto&& change) {
     constexpr int64_t kBytes = 128;
@@ -376,21 +384,6 @@ TEST_F(TmaTest, DriverAnswersByNameAndVersion) {
   EXPECT_EQ(function, nullptr);
   EXPECT_EQ(ask("cuTensorMapEncodeTiled", 12000), cudaDriverEntryPointSuccess);
   EXPECT_NE(function, nullptr);
-}
-
-// ---- shared memory ----
-
-__global__ void store_address(uintptr_t* out) {
-  struct alignas(1024) Aligned {
-    char bytes[1024];
-  };
-  *out = reinterpret_cast<uintptr_t>(&mygemm::shared_storage<Aligned>());
-}
-
-TEST_F(EmulatorTest, SharedMemoryIsAlignedForTheSwizzle) {
-  const DeviceArray<uintptr_t> out(1);
-  ASSERT_EQ(launch(1, 1, 1024, store_address, out.data()), cudaSuccess);
-  EXPECT_EQ(out.values()[0] % 1024, 0u);
 }
 
 }  // namespace

@@ -146,9 +146,9 @@ inline ThinCuts thin_cuts(const GemmRow& row, const GemmProblem& p, const Device
   if (shape.along_k && chunks * partial <= 0.5 * static_cast<double>(device.l2_bytes)) {
     wanted = std::max(wanted, chunks);
   }
-  const double most = static_cast<double>(p.k / thin::smallest_depth(row, shape));
+  const int64_t most = p.k / thin::smallest_depth(row, shape);
   const double fitting = std::floor(static_cast<double>(workspace_bytes) / partial);
-  const double splits = std::min({wanted, most, fitting});
+  const double splits = std::min({wanted, static_cast<double>(most), fitting});
   if (splits < 2.0) return whole;
   const ThinCuts cut = thin::with_splits(row, p, device, shape, static_cast<int64_t>(splits));
   return cut.seconds < whole.seconds ? cut : whole;
