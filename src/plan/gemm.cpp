@@ -21,6 +21,8 @@ constexpr double kL2OverMemory = 2.0;
 // The share of the shorter of products and bytes that the longer does not hide. H200, warptiled:
 // 64^3 and 128^3 in batches, 65536 x 64 x 64 and 100000 x 100 x 100, within 6 %.
 constexpr double kUnhidden = 0.5;
+// How many times as long the first loads and the last stores take where nothing is aligned.
+constexpr double kMisalignedFill = 2.0;
 // What every round of blocks after the first takes besides its k steps, to begin and to end.
 constexpr double kRoundSeconds = 1.2e-6;
 // TMA-fed rows: what storing a tile takes that no products hide, a tile and an element.

@@ -165,22 +165,39 @@ __device__ __forceinline__ void store_tile(
                          : p.c.matrix(tile.batch);
   const int64_t ld = partial ? p.m : p.c.ld;
   TileOfC c(first + i0 + j0 * ld, ld, p.m - i0, p.n - j0);
-  if (!c.as_float4) __syncthreads();  // the stages are free, of which each warp takes some
+  const int row = warp % Tile::kWarpsM * Tile::kWarpM, column = warp / Tile::kWarpsM * Tile::kWarpN;
+  const auto for_all_quads = [&](auto&& store) {
+#pragma unroll
+    for (int j = 0; j < 4 * Tile::kQuadsN; ++j) {
+#pragma unroll
+      for (int q = 0; q < Tile::kQuadsM; ++q) {
+        const float quad[4] = {sum[j][4 * q], sum[j][4 * q + 1], sum[j][4 * q + 2],
+                               sum[j][4 * q + 3]};
+        store(quad, j, q);
+      }
+    }
+  };
+  // The two ways apart: with the choice made anew for each quad, 65536 x 64 x 64 took 21.8 us on an
+  // H200, against 19.6.
+  if (c.as_float4) {
+    const int lane = ptx::thread_again() % 32;
+    for_all_quads([&](const float(&quad)[4], int j, int q) {
+      const int m_at = row + q * 32 + lane % 8 * 4;
+      const int n_at = column + j / 4 * 16 + j % 4 + lane / 8 * 4;
+      if (n_at >= c.columns) return;
+      store_quad(c.first + m_at + n_at * c.ld, quad, c.rows - m_at, alpha, beta, true);
+    });
+    return;
+  }
+  __syncthreads();  // the stages are free, of which each warp takes some
   using Exchange = float[32][4];
   Exchange& exchange = reinterpret_cast<Exchange*>(shared.a)[warp];
   static_assert(sizeof shared.a >= Tile::kThreads / 32 * sizeof(Exchange));
-  c.skip_columns(warp / Tile::kWarpsM * Tile::kWarpN);
-#pragma unroll
-  for (int j = 0; j < 4 * Tile::kQuadsN; ++j) {
-#pragma unroll
-    for (int q = 0; q < Tile::kQuadsM; ++q) {
-      const float quad[4] = {sum[j][4 * q], sum[j][4 * q + 1], sum[j][4 * q + 2],
-                             sum[j][4 * q + 3]};
-      store_quads<8, 4>(exchange, c, warp % Tile::kWarpsM * Tile::kWarpM + q * 32, quad, alpha,
-                        beta);
-    }
-    c.skip_columns(j % 4 == 3 ? 13 : 1);
-  }
+  c.skip_columns(column);
+  for_all_quads([&](const float(&quad)[4], int j, int q) {
+    store_quads<8, 4>(exchange, c, row + q * 32, quad, alpha, beta);
+    if (q == Tile::kQuadsM - 1) c.skip_columns(j % 4 == 3 ? 13 : 1);
+  });
 }
 
 }  // namespace warptiled
