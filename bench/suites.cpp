@@ -58,7 +58,7 @@ std::vector<SgemmCase> random_products(const SuiteOptions& options) {
   std::mt19937_64 random(options.seed);
   std::vector<SgemmCase> cases;
   while (cases.size() < static_cast<size_t>(options.count)) {
-    const int64_t most = options.host ? 2048 : 8192;
+    const int64_t most = options.host ? 2048 : 16384;
     SgemmCase c = product(log_uniform(&random, 1, most), log_uniform(&random, 1, most),
                           log_uniform(&random, 1, most), one_of<const char*>(&random, {"N", "T"}),
                           one_of<const char*>(&random, {"N", "T"}));

@@ -20,11 +20,10 @@ __device__ __forceinline__ void store_result(float* c, float sum, float alpha, f
   *c = beta == 0.0f ? alpha * sum : fmaf(alpha, sum, beta * *c);
 }
 
-// Four neighbours in a column of C, of which the first `valid` are inside the matrix.
-// as_float4: c is 16-byte aligned.
-__device__ __forceinline__ void store_quad(float* c, const float (&sum)[4], int64_t valid,
-                                           float alpha, float beta, bool as_float4) {
-  if (valid >= 4 && as_float4) {
+// Four neighbours in a column of C, 16-byte aligned, of which the first `valid` are inside.
+__device__ __forceinline__ void store_quad(float* c, const float (&sum)[4], int valid, float alpha,
+                                           float beta) {
+  if (valid >= 4) {
     float4 old = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (beta != 0.0f) old = *reinterpret_cast<const float4*>(c);
     float results[4] = {old.x, old.y, old.z, old.w};
@@ -68,7 +67,7 @@ __device__ __forceinline__ void store_quads(float (&exchange)[32][4], const Tile
   const int lane = static_cast<int>(threadIdx.x) % 32;
   if (c.as_float4) {
     const int i = row + lane % kLanesM * 4, j = lane / kLanesM * kColumnStep;
-    if (j < c.columns) store_quad(c.first + i + j * c.ld, quad, c.rows - i, alpha, beta, true);
+    if (j < c.columns) store_quad(c.first + i + j * c.ld, quad, c.rows - i, alpha, beta);
     return;
   }
   if (row >= c.rows || c.columns <= 0) return;

@@ -34,7 +34,7 @@ enum Needs : unsigned {
   kNeedsOutOfPlace = 1u << 4,  // transposes: out != in
   kNeedsPieces = 1u << 5,      // gemm: workspace for pieces of tiles, in place of splits
   kNeedsPacks = 1u << 6,       // transposes: all rows begin at multiples of 16 bytes
-  kNeedsTensorMap = 1u << 7,   // the inputs are tensors that tensor maps can describe
+  kNeedsTensorMap = 1u << 7,   // transpose: inputs that tensor maps can describe; gemm: TMA-fed
   kNeedsNarrow = 1u << 8,      // transposes: narrow_grid() has one for the problem
   kNeedsWarpRow = 1u << 9,     // softmax: a matrix row that a warp's registers hold
   kNeedsBlockRow = 1u << 10,   // softmax: one that a block's registers hold

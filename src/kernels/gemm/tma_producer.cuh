@@ -67,8 +67,9 @@ struct OperandMap {
   int batch_step;  // matrices from one of the batch to the next: 0 where all are the same
 };
 
-// What a producer warp does until the block's work is all in its stages. Where lanes copy, all
-// producer warps take the k steps in turn: copies are many instructions.
+// What a producer warp does until the block's work is all in its stages. The warps take the k steps
+// in turn: one alone is too slow for 4-byte copies, and for the accelerator's where tiles are small
+// (512^3 NT on an H200: 12.4 us, against 8.9).
 template <class Tile, class Shared>
 __device__ __forceinline__ void produce(Shared& s, const GemmProblem& p, const OperandMap& a,
                                         const OperandMap& b, const WorkShares& shares, int tiles_m,

@@ -185,7 +185,7 @@ __device__ __forceinline__ void store_tile(
       const int m_at = row + q * 32 + lane % 8 * 4;
       const int n_at = column + j / 4 * 16 + j % 4 + lane / 8 * 4;
       if (n_at >= c.columns) return;
-      store_quad(c.first + m_at + n_at * c.ld, quad, c.rows - m_at, alpha, beta, true);
+      store_quad(c.first + m_at + n_at * c.ld, quad, c.rows - m_at, alpha, beta);
     });
     return;
   }
