@@ -78,8 +78,8 @@ double tile_seconds(const GemmRow& row, const GemmProblem& p, double tiles, doub
     last = lone + (full - lone) * (rest - 1.0) / std::max(1, resident - 1);
   }
   const double l2_bytes = tiles * (row.block_m + row.block_n) * k * 4.0;
-  return std::max(row.fill_steps * step_seconds + rounds * kRoundSeconds +
-                      std::ceil(k / row.block_k) * (rounds * full + last),
+  return std::max((aligned ? 1.0 : kMisalignedFill) * row.fill_steps * step_seconds +
+                      rounds * kRoundSeconds + std::ceil(k / row.block_k) * (rounds * full + last),
                   l2_bytes / (device.memory_bandwidth * kL2OverMemory));
 }
 
