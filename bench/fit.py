@@ -117,25 +117,25 @@ class Planner:
     def __init__(self, library, device):
         os.environ["MYGEMM_BACKEND"] = "host"
         os.environ.pop("MYGEMM_FORCE_GEMM", None)
-        self.library = ctypes.CDLL(str(pathlib.Path(library).resolve()))
-        self.library.mygemm_last_error.restype = ctypes.c_char_p
+        self.abi = ctypes.CDLL(str(pathlib.Path(library).resolve()))
+        self.abi.mygemm_last_error.restype = ctypes.c_char_p
         self.device = device
         self.handle = ctypes.c_void_p()
-        self.check(self.library.mygemm_create(ctypes.byref(self.handle)))
+        self.check(self.abi.mygemm_create(ctypes.byref(self.handle)))
         # Explaining follows no pointer: any aligned one says how large the workspace is.
-        self.check(self.library.mygemm_set_workspace(self.handle, ctypes.c_void_p(256),
+        self.check(self.abi.mygemm_set_workspace(self.handle, ctypes.c_void_p(256),
                                                      ctypes.c_size_t(WORKSPACE)))
 
     def check(self, status):
         if status != 0:
-            sys.exit(f"{self.library._name}: {self.library.mygemm_last_error().decode()}")
+            sys.exit(f"{self.abi._name}: {self.abi.mygemm_last_error().decode()}")
 
     def plan(self, shape):
         """The row chosen for a product, and microseconds by row."""
         def numbers(*keys):
             return [ctypes.c_int64(shape[key]) for key in keys]
         text = ctypes.create_string_buffer(1 << 14)
-        self.check(self.library.mygemm_explain_sgemm(
+        self.check(self.abi.mygemm_explain_sgemm(
             self.handle, self.device.encode(), *("NTC".index(shape[op]) for op in
                                                  ["transa", "transb"]),
             *numbers("m", "n", "k"), None, *numbers("lda", "stride_a"),

@@ -24,7 +24,6 @@ THIN_CHUNKS = "Rows/GemmThinRow.ChunksWithoutWorkspace/"
 CONJUGATE = "Rows/GemmRow.ConjugateTransposeIsTranspose/"
 SOFTMAX_SHAPES = "Rows/SoftmaxRow.ShapesAndLayouts/"
 SOFTMAX_SCALES = "Rows/SoftmaxRow.Scales/"
-SOFTMAX_SHAPES = "Rows/SoftmaxRow.ShapesAndLayouts/"
 TRANSPOSE_SHAPES = "Rows/TransposeRow.ShapesSizesAndLayouts/"
 TRANSPOSE_NARROW = "Rows/TransposeRow.NarrowAndSmall/"
 

@@ -182,12 +182,9 @@ void run_gemm(mygemmHandle_t handle, const GemmCase& gemm, RowTally* tally) {
 
   const mygemmStatus_t status = call(handle, gemm, a, b, c);
   // An explanation knows no alpha and beta: with nothing to multiply a row may refuse what it says
-  // it can run, and with C to stay as it is the call succeeds before any row is asked. Nor does it
-  // know arrays of pointers.
+  // it can run, and with C to stay as it is the call succeeds before any row is asked.
   const bool scales_only = gemm.k == 0 || gemm.alpha == 0;
-  const bool refused = status == MYGEMM_STATUS_NOT_SUPPORTED;
-  const bool unexplained =
-      (scales_only && (refused || gemm.beta == 1)) || (gemm.form == Form::kPointers && refused);
+  const bool unexplained = scales_only && (status == MYGEMM_STATUS_NOT_SUPPORTED || gemm.beta == 1);
   const bool ran = tally == nullptr || unexplained
                        ? status == MYGEMM_STATUS_SUCCESS
                        : tally->ran(status, explain(handle, gemm, a, b, c));
