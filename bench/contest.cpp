@@ -100,6 +100,21 @@ std::vector<Entrant> entrants_of(Session* session, const Contest& contest, const
   return entrants;
 }
 
+// Everyone who takes part, with a workspace as long as this lives.
+struct LineUp {
+  LineUp(Session* session, const Contest& contest)
+      : workspace(session->machine, workspace_wanted(session, contest)) {
+    mygemmHandle_t handle = our_handle(session, contest.family);
+    workspace.lend(handle);
+    plan = explain_with(contest, handle);
+    entrants = entrants_of(session, contest, plan, &workspace);
+  }
+
+  WorkspaceLoan workspace;
+  Explanation plan;
+  std::vector<Entrant> entrants;
+};
+
 // Who else computes the same: a library if there is one, else the last row; null where nobody does.
 const Entrant* reference_of(const std::vector<Entrant>& entrants) {
   const auto library =
@@ -140,18 +155,15 @@ void CopyPeer::operator()(int64_t call) const {
 
 Result run_contest(Session* session, const Contest& contest) {
   const Machine& machine = session->machine;
-  WorkspaceLoan workspace(machine, workspace_wanted(session, contest));
-  mygemmHandle_t handle = our_handle(session, contest.family);
-  workspace.lend(handle);
-  const Explanation plan = explain_with(contest, handle);
-  const std::vector<Entrant> entrants = entrants_of(session, contest, plan, &workspace);
+  const LineUp line_up(session, contest);
+  const std::vector<Entrant>& entrants = line_up.entrants;
 
   Result result;
   result.operation = contest.operation;
   result.label = contest.label;
   result.fields = contest.fields;
   result.peer_names = contest.peer_names;
-  result.row = plan.chosen;
+  result.row = line_up.plan.chosen;
   result.estimated_us = entrants.front().estimated_us;
   result.tolerance = contest.tolerance;
   if (const Entrant* reference = reference_of(entrants)) {
@@ -188,6 +200,19 @@ Result run_contest(Session* session, const Contest& contest) {
   result.working_set_bytes = contest.set_bytes * static_cast<double>(contest.sets);
   result.cold = result.working_set_bytes > 2.0 * static_cast<double>(machine.cache_bytes());
   return result;
+}
+
+void compute_in_turn(Session* session, const Contest& contest,
+                     const std::function<void(const std::string& name, bool is_row)>& look) {
+  const LineUp line_up(session, contest);
+  for (const Entrant& entrant : line_up.entrants) {
+    if (entrant.same_result) {
+      contest.prepare();
+      entrant.call(0);
+      session->machine.wait();
+      look(entrant.name, entrant.is_row);
+    }
+  }
 }
 
 }  // namespace bench

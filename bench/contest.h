@@ -86,6 +86,11 @@ inline const char* const kNaive = "naive";
 
 Result run_contest(Session* session, const Contest& contest);
 
+// Without timing: the result of ours, then of every peer and row that a contest would time. Copy 0
+// of the output holds the one that `look` is told the name of.
+void compute_in_turn(Session* session, const Contest& contest,
+                     const std::function<void(const std::string& name, bool is_row)>& look);
+
 // The operations: each describes its Contest and runs it.
 Result measure(Session* session, const SgemmCase& problem);
 Result measure(Session* session, const SoftmaxCase& problem);

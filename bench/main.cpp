@@ -11,7 +11,9 @@
 #include <variant>
 #include <vector>
 
+#include "accuracy.h"
 #include "contest.h"
+#include "distributions.h"
 #include "overhead.h"
 #include "replay.h"
 #include "report.h"
@@ -30,6 +32,8 @@ struct Request {
   SoftmaxCase softmax;
   TransposeCase transpose;
   std::string log;
+  SgemmCase accuracy;
+  std::vector<std::string> data = distribution_names();
 };
 
 void add_common_options(CLI::App* app, Request* request) {
@@ -59,7 +63,8 @@ void add_common_options(CLI::App* app, Request* request) {
   app->add_option("--cublas-workspace", o.cublas_workspace_mib, "MiB for cuBLAS")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app->add_option("--seed", request->suite_options.seed, "of the suite 'random'")
+  app->add_option("--seed", request->suite_options.seed,
+                  "of the suite 'random' and of the data of 'accuracy'")
       ->capture_default_str();
   app->add_option("--count", request->suite_options.count, "problems of the suite 'random'")
       ->capture_default_str();
@@ -102,6 +107,8 @@ void measure_suites(Session* session, Report* report, const std::vector<std::str
   }
 }
 
+bool sized(const SgemmCase& problem) { return problem.m != 0 || problem.n != 0 || problem.k != 0; }
+
 // The names asked for; all but "tiny", which is there to test the program, for "all".
 std::vector<std::string> chosen_suites(const std::vector<std::string>& asked,
                                        std::vector<std::string> names) {
@@ -126,6 +133,28 @@ void run_operation(Session* session, Report* report, const Request& request, con
   measure_suites(session, report, chosen_suites(asked, names), suite, request.suite_options);
 }
 
+// The product that is named, else the usual ones, on every kind of data.
+void measure_errors(Session* session, Report* report, const Request& request) {
+  const SgemmCase& named = request.accuracy;
+  const std::vector<SgemmCase> products =
+      sized(named) ? std::vector{complete(named)} : accuracy_products(request.suite_options);
+  for (const SgemmCase& product : products) {
+    for (const std::string& data : request.data) {
+      Accuracy accuracy;
+      try {
+        accuracy = measure_accuracy(session, product, data, request.suite_options.seed);
+      } catch (const std::exception& error) {
+        accuracy = {};
+        accuracy.data = data;
+        accuracy.label = label(product);
+        accuracy.fields = fields(product);
+        accuracy.failure = error.what();
+      }
+      report->add(accuracy);
+    }
+  }
+}
+
 int run(int argc, char** argv) {
   Request request;
   CLI::App app("Measures mygemm beside cuBLAS (GPU), a CBLAS (host), copies and its naive kernels.",
@@ -138,6 +167,8 @@ int run(int argc, char** argv) {
   CLI::App* transpose = app.add_subcommand("transpose", "transposes: one or suites");
   CLI::App* overhead = app.add_subcommand("overhead", "cost of handles and of calls on the host");
   CLI::App* replay = app.add_subcommand("replay", "the calls of a MYGEMM_LOG file");
+  CLI::App* accuracy = app.add_subcommand(
+      "accuracy", "errors of products against FP64: one (-m -n -k) or the usual ones");
   CLI::App* all = app.add_subcommand("all", "every suite and the overhead");
   add_suite_options(sgemm, &request, sgemm_suites());
   add_options(sgemm, &request.sgemm);
@@ -146,13 +177,18 @@ int run(int argc, char** argv) {
   add_suite_options(transpose, &request, transpose_suites());
   add_options(transpose, &request.transpose);
   replay->add_option("file", request.log, "the log")->required()->check(CLI::ExistingFile);
-  for (CLI::App* command : {overhead, replay, all}) {
+  add_size_options(accuracy, &request.accuracy);
+  accuracy->add_option("--data", request.data, "kinds of matrices; all by default")
+      ->delimiter(',')
+      ->check(CLI::IsMember(distribution_names()));
+  for (CLI::App* command : {overhead, replay, accuracy, all}) {
     command->fallthrough();
   }
   CLI11_PARSE(app, argc, argv);
 
   const std::vector<LoggedCase> log =
       replay->parsed() ? read_log(request.log) : std::vector<LoggedCase>{};
+  request.options.pedantic |= accuracy->parsed();  // costs nothing where nothing is timed
   Session session(request.options);
   request.suite_options.host = !session.machine.cuda();
   session.options.timer.min_seconds =
@@ -165,8 +201,11 @@ int run(int argc, char** argv) {
     measure_overhead(&session, &report);
   }
   if (sgemm->parsed() || all->parsed()) {
-    const bool sized = request.sgemm.m != 0 || request.sgemm.n != 0 || request.sgemm.k != 0;
-    run_operation(&session, &report, request, request.sgemm, sized, sgemm_suites(), sgemm_suite);
+    run_operation(&session, &report, request, request.sgemm, sized(request.sgemm), sgemm_suites(),
+                  sgemm_suite);
+  }
+  if (accuracy->parsed()) {
+    measure_errors(&session, &report, request);
   }
   if (softmax->parsed() || all->parsed()) {
     const bool sized = request.softmax.rows != 0 || request.softmax.cols != 0;

@@ -51,6 +51,8 @@ struct Cublas::Functions {
                                long long, int);
   int (*sgemm_batched)(void*, int, int, int, int, int, const float*, const float* const*, int,
                        const float* const*, int, const float*, float* const*, int, int);
+  int (*dgemm)(void*, int, int, int, int, int, const double*, const double*, int, const double*,
+               int, const double*, double*, int);
   int (*sgeam)(void*, int, int, int, int, const float*, const float*, int, const float*,
                const float*, int, float*, int);
 };
@@ -78,6 +80,7 @@ std::unique_ptr<Cublas> Cublas::load(const Machine& machine, size_t workspace_by
   find(library, "cublasSgemm_v2", &functions->sgemm);
   find(library, "cublasSgemmStridedBatched", &functions->sgemm_strided_batched);
   find(library, "cublasSgemmBatched", &functions->sgemm_batched);
+  find(library, "cublasDgemm_v2", &functions->dgemm);
   find(library, "cublasSgeam", &functions->sgeam);
   return std::unique_ptr<Cublas>(
       new Cublas(machine, std::move(functions), workspace_bytes, pedantic));
@@ -127,6 +130,13 @@ void Cublas::sgemm_batched(const BlasGemm& g, const float* const* a, const float
         "cublasSgemmBatched");
 }
 
+void Cublas::dgemm(const BlasGemm& g, const double* a, const double* b, double* c) {
+  const double alpha = g.alpha, beta = g.beta;
+  check(functions_->dgemm(handle_, cublas_op(g.transa), cublas_op(g.transb), g.m, g.n, g.k, &alpha,
+                          a, g.lda, b, g.ldb, &beta, c, g.ldc),
+        "cublasDgemm");
+}
+
 void Cublas::transpose(int rows, int cols, const float* in, int ldin, float* out, int ldout) {
   const float one = 1.0f, zero = 0.0f;
   // With beta = 0 the second operand is not read; `out` is one of the right shape.
@@ -146,9 +156,11 @@ std::unique_ptr<Cblas> Cblas::load(std::string* why) {
                      {"libblas.so.3", "cblas"}};
   for (const auto& candidate : kCandidates) {
     void* library = dlopen(candidate.file, RTLD_NOW | RTLD_LOCAL);
-    void* symbol = library != nullptr ? dlsym(library, "cblas_sgemm") : nullptr;
-    if (symbol != nullptr) {
-      return std::unique_ptr<Cblas>(new Cblas(candidate.name, reinterpret_cast<Sgemm>(symbol)));
+    void* sgemm = library != nullptr ? dlsym(library, "cblas_sgemm") : nullptr;
+    void* dgemm = library != nullptr ? dlsym(library, "cblas_dgemm") : nullptr;
+    if (sgemm != nullptr && dgemm != nullptr) {
+      return std::unique_ptr<Cblas>(new Cblas(candidate.name, reinterpret_cast<Gemm<float>>(sgemm),
+                                              reinterpret_cast<Gemm<double>>(dgemm)));
     }
   }
   *why = "no CBLAS to compare with (libopenblas.so.0, libblis.so.4, libmkl_rt.so.2, libcblas.so.3)";
@@ -160,6 +172,11 @@ void Cblas::sgemm(const BlasGemm& g, const float* a, const float* b, float* c) c
     sgemm_(kCblasColMajor, cblas_op(g.transa), cblas_op(g.transb), g.m, g.n, g.k, g.alpha,
            a + i * g.stride_a, g.lda, b + i * g.stride_b, g.ldb, g.beta, c + i * g.stride_c, g.ldc);
   }
+}
+
+void Cblas::dgemm(const BlasGemm& g, const double* a, const double* b, double* c) const {
+  dgemm_(kCblasColMajor, cblas_op(g.transa), cblas_op(g.transb), g.m, g.n, g.k, g.alpha, a, g.lda,
+         b, g.ldb, g.beta, c, g.ldc);
 }
 
 }  // namespace bench

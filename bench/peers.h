@@ -36,6 +36,7 @@ class Cublas {
   void sgemm_strided_batched(const BlasGemm& gemm, const float* a, const float* b, float* c);
   void sgemm_batched(const BlasGemm& gemm, const float* const* a, const float* const* b,
                      float* const* c);
+  void dgemm(const BlasGemm& gemm, const double* a, const double* b, double* c);
   // Row-major rows x cols to cols x rows, by cublasSgeam.
   void transpose(int rows, int cols, const float* in, int ldin, float* out, int ldout);
 
@@ -54,14 +55,17 @@ class Cblas {
   static std::unique_ptr<Cblas> load(std::string* why);
   const std::string& name() const { return name_; }  // "openblas", "blis", "mkl" or "cblas"
   void sgemm(const BlasGemm& gemm, const float* a, const float* b, float* c) const;
+  void dgemm(const BlasGemm& gemm, const double* a, const double* b, double* c) const;
 
  private:
-  using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int,
-                         float, float*, int);
-  Cblas(std::string name, Sgemm function) : name_(std::move(name)), sgemm_(function) {}
+  template <class T>
+  using Gemm = void (*)(int, int, int, int, int, int, T, const T*, int, const T*, int, T, T*, int);
+  Cblas(std::string name, Gemm<float> of_floats, Gemm<double> of_doubles)
+      : name_(std::move(name)), sgemm_(of_floats), dgemm_(of_doubles) {}
 
   std::string name_;
-  Sgemm sgemm_;
+  Gemm<float> sgemm_;
+  Gemm<double> dgemm_;
 };
 
 }  // namespace bench

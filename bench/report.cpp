@@ -71,14 +71,9 @@ void add_telemetry(Json* json, const char* key, const TelemetryReading& reading)
   json->end_object();
 }
 
-void add_result(Json* json, const Result& result) {
-  json->begin_object();
-  json->add("operation", result.operation);
-  json->add("label", result.label);
+void add_shape(Json* json, const Fields& fields) {
   json->begin_object("shape");
-  std::string command = "mygemm " + result.operation;
-  for (const auto& [option, value] : result.fields) {
-    command += " " + option + " " + value;
+  for (const auto& [option, value] : fields) {
     if (is_number(value)) {
       json->add(key_of(option), static_cast<int64_t>(std::stoll(value)));
     } else {
@@ -86,6 +81,17 @@ void add_result(Json* json, const Result& result) {
     }
   }
   json->end_object();
+}
+
+void add_result(Json* json, const Result& result) {
+  json->begin_object();
+  json->add("operation", result.operation);
+  json->add("label", result.label);
+  add_shape(json, result.fields);
+  std::string command = "mygemm " + result.operation;
+  for (const auto& [option, value] : result.fields) {
+    command += " " + option + " " + value;
+  }
   json->add("command", command);
   json->add("repeats", result.repeats);
   if (!result.failure.empty()) {
@@ -107,6 +113,38 @@ void add_result(Json* json, const Result& result) {
   add_telemetry(json, "gpu", result.telemetry);
   add_measurements(json, "peers", result.peers);
   add_measurements(json, "rows", result.rows);
+  json->end_object();
+}
+
+void add_accuracy(Json* json, const Accuracy& accuracy) {
+  json->begin_object();
+  json->add("data", accuracy.data);
+  json->add("label", accuracy.label);
+  add_shape(json, accuracy.fields);
+  if (!accuracy.failure.empty()) {
+    json->add("failure", accuracy.failure);
+    json->end_object();
+    return;
+  }
+  const Contender* peer = accuracy.peer();
+  json->add("reference", accuracy.reference);
+  json->add("tolerance", accuracy.tolerance);
+  json->add("peer", peer == nullptr ? std::nullopt : std::optional(peer->name));
+  json->begin_array("errors");
+  for (const Contender& contender : accuracy.contenders) {
+    json->begin_object();
+    json->add("name", contender.name);
+    json->add("is_row", contender.is_row);
+    json->add("max", contender.errors.largest);
+    json->add("frobenius", contender.errors.frobenius);
+    json->add("wrong", accuracy.wrong(contender));
+    if (peer != nullptr && contender.is_row) {
+      json->add("max_at_most_peer", contender.errors.largest <= peer->errors.largest);
+      json->add("frobenius_at_most_peer", contender.errors.frobenius <= peer->errors.frobenius);
+    }
+    json->end_object();
+  }
+  json->end_array();
   json->end_object();
 }
 
@@ -180,7 +218,20 @@ void Report::add(const Overhead& overhead) {
   write_json();
 }
 
-bool Report::finish() const { return print_summary(results_); }
+void Report::add(const Accuracy& accuracy) {
+  if (accuracies_.empty()) {
+    print_accuracy_header();
+  }
+  print_lines(accuracy);
+  std::fflush(stdout);
+  accuracies_.push_back(accuracy);
+  write_json();
+}
+
+bool Report::finish() const {
+  const bool results_good = print_summary(results_);
+  return print_summary(accuracies_) && results_good;
+}
 
 void Report::write_json() const {
   const std::string& path = session_->options.json;
@@ -212,6 +263,11 @@ void Report::write_json() const {
     json.add("min", overhead.min);
     json.add("max", overhead.max);
     json.end_object();
+  }
+  json.end_array();
+  json.begin_array("accuracy");
+  for (const Accuracy& accuracy : accuracies_) {
+    add_accuracy(&json, accuracy);
   }
   json.end_array();
   json.end_object();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "accuracy.h"
 #include "contest.h"
 
 namespace bench {
@@ -22,7 +23,9 @@ class Report {
 
   void add(const Result& result);
   void add(const Overhead& overhead);
-  // Prints the summary, one line per operation and peer. True where nothing failed or was wrong.
+  void add(const Accuracy& accuracy);
+  // Prints the summary, one line per operation and peer, and one of the errors. True where nothing
+  // failed or was wrong.
   bool finish() const;
 
  private:
@@ -35,6 +38,7 @@ class Report {
   TelemetryReading at_start_;
   std::vector<Result> results_;
   std::vector<Overhead> overheads_;
+  std::vector<Accuracy> accuracies_;
 };
 
 }  // namespace bench

@@ -1,11 +1,11 @@
-// Matrix products: one case as a Contest, with cuBLAS or a CBLAS as the peer.
+// See sgemm.h.
+#include "sgemm.h"
+
 #include <algorithm>
 #include <climits>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
-
-#include "contest.h"
 
 namespace bench {
 namespace {
@@ -24,95 +24,21 @@ struct Extent {
         lead(stride < 0 ? -stride * (count - 1) : 0) {}
 };
 
-// The operands of one case, and every way to call on them.
-class Product {
- public:
-  Product(const Machine& machine, const SgemmCase& c, int64_t sets)
-      : c_(c),
-        a_(operand(machine, c.lda, c.transa == "N" ? c.k : c.m, *c.stride_a, sets, 1)),
-        b_(operand(machine, c.ldb, c.transb == "N" ? c.n : c.k, *c.stride_b, sets, 2)),
-        out_(operand(machine, c.ldc, c.n, *c.stride_c, sets, 3)) {
-    if (c.form == "pointers") {
-      const int64_t size = sizeof(float);
-      a_pointers_ = PointerArrays(machine, a_, sets, c.batch, *c.stride_a * size);
-      b_pointers_ = PointerArrays(machine, b_, sets, c.batch, *c.stride_b * size);
-      out_pointers_ = PointerArrays(machine, out_, sets, c.batch, *c.stride_c * size);
-    }
-  }
+Extent extent_of_a(const SgemmCase& c) {
+  return Extent(c.lda, c.transa == "N" ? c.k : c.m, *c.stride_a, c.batch);
+}
+Extent extent_of_b(const SgemmCase& c) {
+  return Extent(c.ldb, c.transb == "N" ? c.n : c.k, *c.stride_b, c.batch);
+}
+Extent extent_of_c(const SgemmCase& c) { return Extent(c.ldc, c.n, *c.stride_c, c.batch); }
 
-  static int64_t bytes_of_a_set(const SgemmCase& c) {
-    const Extent a(c.lda, c.transa == "N" ? c.k : c.m, *c.stride_a, c.batch);
-    const Extent b(c.ldb, c.transb == "N" ? c.n : c.k, *c.stride_b, c.batch);
-    const Extent out(c.ldc, c.n, *c.stride_c, c.batch);
-    return (a.elements + b.elements + out.elements) * static_cast<int64_t>(sizeof(float));
-  }
-
-  const RotatedOperand& output() const { return out_; }
-  const float* a(int64_t i) const { return static_cast<const float*>(a_.at(i)); }
-  const float* b(int64_t i) const { return static_cast<const float*>(b_.at(i)); }
-  float* out(int64_t i) const { return static_cast<float*>(out_.at(i)); }
-  const float* const* a_pointers(int64_t i) const {
-    return static_cast<const float* const*>(a_pointers_.at(i));
-  }
-  const float* const* b_pointers(int64_t i) const {
-    return static_cast<const float* const*>(b_pointers_.at(i));
-  }
-  float* const* out_pointers(int64_t i) const {
-    return static_cast<float* const*>(out_pointers_.at(i));
-  }
-
-  // mygemm's call number i, in the case's form.
-  mygemmStatus_t call_ours(mygemmHandle_t handle, int64_t i) const {
-    const mygemmOperation_t transa = operation(c_.transa), transb = operation(c_.transb);
-    if (c_.form == "pointers") {
-      return mygemm_sgemm_batched(handle, transa, transb, c_.m, c_.n, c_.k, &kAlpha, a_pointers(i),
-                                  c_.lda, b_pointers(i), c_.ldb, &kBeta, out_pointers(i), c_.ldc,
-                                  c_.batch);
-    }
-    if (c_.form == "strided") {
-      return mygemm_sgemm_strided_batched(handle, transa, transb, c_.m, c_.n, c_.k, &kAlpha, a(i),
-                                          c_.lda, *c_.stride_a, b(i), c_.ldb, *c_.stride_b, &kBeta,
-                                          out(i), c_.ldc, *c_.stride_c, c_.batch);
-    }
-    return mygemm_sgemm(handle, transa, transb, c_.m, c_.n, c_.k, &kAlpha, a(i), c_.lda, b(i),
-                        c_.ldb, &kBeta, out(i), c_.ldc);
-  }
-
-  void call_cublas(Cublas* cublas, const BlasGemm& gemm, int64_t i) const {
-    if (c_.form == "pointers") {
-      cublas->sgemm_batched(gemm, a_pointers(i), b_pointers(i), out_pointers(i));
-    } else if (c_.form == "strided") {
-      cublas->sgemm_strided_batched(gemm, a(i), b(i), out(i));
-    } else {
-      cublas->sgemm(gemm, a(i), b(i), out(i));
-    }
-  }
-
-  // A log line holds no scalars: the usual ones.
-  static constexpr float kAlpha = 1.0f, kBeta = 0.0f;
-
- private:
-  RotatedOperand operand(const Machine& machine, int64_t ld, int64_t columns, int64_t stride,
-                         int64_t sets, uint32_t seed) const {
-    const Extent extent(ld, columns, stride, c_.batch);
-    return RotatedOperand(machine, MYGEMM_R_32F, extent.elements, extent.lead, sets, seed);
-  }
-
-  const SgemmCase& c_;
-  RotatedOperand a_, b_, out_;
-  PointerArrays a_pointers_, b_pointers_, out_pointers_;
-};
+RotatedOperand operand(const Machine& machine, const Extent& extent, int64_t sets, uint32_t seed) {
+  return RotatedOperand(machine, MYGEMM_R_32F, extent.elements, extent.lead, sets, seed);
+}
 
 // Peers take 32-bit sizes.
 bool fits_int(const SgemmCase& c) {
   return std::max({c.m, c.n, c.k, c.lda, c.ldb, c.ldc, c.batch}) <= INT_MAX;
-}
-
-BlasGemm blas_gemm(const SgemmCase& c) {
-  const auto narrow = [](int64_t value) { return static_cast<int>(value); };
-  return {c.transa != "N", c.transb != "N", narrow(c.m),   narrow(c.n),    narrow(c.k),
-          Product::kAlpha, Product::kBeta,  narrow(c.lda), narrow(c.ldb),  narrow(c.ldc),
-          *c.stride_a,     *c.stride_b,     *c.stride_c,   narrow(c.batch)};
 }
 
 void add_peers(Session* session, const SgemmCase& c, const Product& product, Contest* contest) {
@@ -140,35 +66,86 @@ void add_peers(Session* session, const SgemmCase& c, const Product& product, Con
 
 }  // namespace
 
-Result measure(Session* session, const SgemmCase& c) {
-  const Machine& machine = session->machine;
-  const int64_t set_bytes = Product::bytes_of_a_set(c);
-  Contest contest;
-  contest.sets = rotation_sets(machine, set_bytes, session->options.hot);
-  const Product product(machine, c, contest.sets);
+Product::Product(const Machine& machine, const SgemmCase& c, int64_t sets)
+    : c_(c),
+      a_(operand(machine, extent_of_a(c), sets, 1)),
+      b_(operand(machine, extent_of_b(c), sets, 2)),
+      out_(operand(machine, extent_of_c(c), sets, 3)) {
+  if (c.form == "pointers") {
+    const int64_t size = sizeof(float);
+    a_pointers_ = PointerArrays(machine, a_, sets, c.batch, *c.stride_a * size);
+    b_pointers_ = PointerArrays(machine, b_, sets, c.batch, *c.stride_b * size);
+    out_pointers_ = PointerArrays(machine, out_, sets, c.batch, *c.stride_c * size);
+  }
+}
 
+int64_t Product::bytes_of_a_set(const SgemmCase& c) {
+  const int64_t elements =
+      extent_of_a(c).elements + extent_of_b(c).elements + extent_of_c(c).elements;
+  return elements * static_cast<int64_t>(sizeof(float));
+}
+
+mygemmStatus_t Product::call_ours(mygemmHandle_t handle, int64_t i) const {
+  const mygemmOperation_t transa = operation(c_.transa), transb = operation(c_.transb);
+  if (c_.form == "pointers") {
+    return mygemm_sgemm_batched(handle, transa, transb, c_.m, c_.n, c_.k, &kAlpha, a_pointers(i),
+                                c_.lda, b_pointers(i), c_.ldb, &kBeta, out_pointers(i), c_.ldc,
+                                c_.batch);
+  }
+  if (c_.form == "strided") {
+    return mygemm_sgemm_strided_batched(handle, transa, transb, c_.m, c_.n, c_.k, &kAlpha, a(i),
+                                        c_.lda, *c_.stride_a, b(i), c_.ldb, *c_.stride_b, &kBeta,
+                                        out(i), c_.ldc, *c_.stride_c, c_.batch);
+  }
+  return mygemm_sgemm(handle, transa, transb, c_.m, c_.n, c_.k, &kAlpha, a(i), c_.lda, b(i), c_.ldb,
+                      &kBeta, out(i), c_.ldc);
+}
+
+void Product::call_cublas(Cublas* cublas, const BlasGemm& gemm, int64_t i) const {
+  if (c_.form == "pointers") {
+    cublas->sgemm_batched(gemm, a_pointers(i), b_pointers(i), out_pointers(i));
+  } else if (c_.form == "strided") {
+    cublas->sgemm_strided_batched(gemm, a(i), b(i), out(i));
+  } else {
+    cublas->sgemm(gemm, a(i), b(i), out(i));
+  }
+}
+
+BlasGemm blas_gemm(const SgemmCase& c) {
+  const auto narrow = [](int64_t value) { return static_cast<int>(value); };
+  return {c.transa != "N", c.transb != "N", narrow(c.m),   narrow(c.n),    narrow(c.k),
+          Product::kAlpha, Product::kBeta,  narrow(c.lda), narrow(c.ldb),  narrow(c.ldc),
+          *c.stride_a,     *c.stride_b,     *c.stride_c,   narrow(c.batch)};
+}
+
+Contest product_contest(Session* session, const SgemmCase& c, const Product& product,
+                        int64_t sets) {
+  const Machine& machine = session->machine;
+  Contest contest;
+  contest.sets = sets;
   contest.operation = operation_name(c);
   contest.label = label(c);
   contest.fields = fields(c);
   contest.family = Family::kGemm;
   contest.work = flops(c);
-  contest.set_bytes = static_cast<double>(set_bytes);
+  contest.set_bytes = static_cast<double>(Product::bytes_of_a_set(c));
   contest.output = &product.output();
   contest.output_type = MYGEMM_R_32F;
   contest.exact = false;
   // Rounding errors of k terms grow as sqrt(k); TF32 or 16-bit inputs would be far above this.
   contest.tolerance = 1e-6 * (1.0 + std::sqrt(static_cast<double>(c.k)));
-  contest.prepare = [&] {
+  contest.prepare = [&machine, &product] {
     machine.fill_bytes(product.output().first(), 0xff, product.output().bytes());  // NaN
   };
-  contest.ours = [&](mygemmHandle_t handle) -> Call {
+  contest.ours = [&product](mygemmHandle_t handle) -> Call {
     return [&product, handle](int64_t i) { check(product.call_ours(handle, i), "mygemm_sgemm"); };
   };
-  contest.workspace_size = [&](mygemmHandle_t handle, size_t* bytes) {
+  contest.workspace_size = [&c](mygemmHandle_t handle, size_t* bytes) {
     return mygemm_sgemm_workspace_size(handle, operation(c.transa), operation(c.transb), c.m, c.n,
                                        c.k, c.batch, bytes);
   };
-  contest.explain = [&](mygemmHandle_t handle, char* text, size_t capacity, size_t* length) {
+  contest.explain = [&c, &product](mygemmHandle_t handle, char* text, size_t capacity,
+                                   size_t* length) {
     return mygemm_explain_sgemm(handle, nullptr, operation(c.transa), operation(c.transb), c.m, c.n,
                                 c.k, product.a(0), c.lda, *c.stride_a, product.b(0), c.ldb,
                                 *c.stride_b, product.out(0), c.ldc, *c.stride_c, c.batch, text,
@@ -176,7 +153,14 @@ Result measure(Session* session, const SgemmCase& c) {
   };
   add_peers(session, c, product, &contest);
   contest.peer_names.push_back(kNaive);
-  return run_contest(session, contest);
+  return contest;
+}
+
+Result measure(Session* session, const SgemmCase& c) {
+  const Machine& machine = session->machine;
+  const int64_t sets = rotation_sets(machine, Product::bytes_of_a_set(c), session->options.hot);
+  const Product product(machine, c, sets);
+  return run_contest(session, product_contest(session, c, product, sets));
 }
 
 }  // namespace bench

@@ -113,6 +113,12 @@ const std::vector<std::string>& transpose_suites() {
   return names;
 }
 
+std::vector<SgemmCase> accuracy_products(const SuiteOptions& options) {
+  return completed<SgemmCase>(
+      options.host ? std::vector{product(256, 256, 256), product(64, 64, 8192)}
+                   : std::vector{product(4096, 4096, 4096), product(512, 512, 65536)});
+}
+
 std::vector<SgemmCase> sgemm_suite(const std::string& name, const SuiteOptions& options) {
   std::vector<SgemmCase> cases;
   if (name == "squares") {

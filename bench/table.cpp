@@ -88,6 +88,22 @@ void print_better_rows(const std::vector<Result>& results) {
   }
 }
 
+// What a line says of one who computed a product: rows are held to `peer`.
+const char* verdict(const Accuracy& accuracy, const Contender& contender, const Contender* peer) {
+  if (accuracy.wrong(contender)) {
+    return "WRONG";
+  }
+  if (accuracy.tolerance == 0) {
+    return "exact";
+  }
+  if (!contender.is_row || peer == nullptr) {
+    return "-";
+  }
+  const bool largest = contender.errors.largest <= peer->errors.largest;
+  const bool frobenius = contender.errors.frobenius <= peer->errors.frobenius;
+  return largest && frobenius ? "both" : largest ? "max" : frobenius ? "Frobenius" : "neither";
+}
+
 }  // namespace
 
 void print_header(const Result& result) {
@@ -152,6 +168,51 @@ bool print_summary(const std::vector<Result>& results) {
     std::printf("\n");
   }
   print_better_rows(results);
+  return failed == 0;
+}
+
+void print_accuracy_header() {
+  std::printf("\n%-13s %-26s %-21s %10s %10s  %s\n", "data", "errors of products", "by",
+              "max/|A||B|", "Frobenius", "at most the library's");
+}
+
+void print_lines(const Accuracy& accuracy) {
+  if (!accuracy.failure.empty()) {
+    std::printf("%-13s %-26s FAILED: %s\n", accuracy.data.c_str(), accuracy.label.c_str(),
+                accuracy.failure.c_str());
+    return;
+  }
+  const Contender* peer = accuracy.peer();
+  const Contender* ours = &accuracy.contenders.front();
+  for (const Contender& contender : accuracy.contenders) {
+    const bool first = &contender == ours;
+    std::printf("%-13s %-26s %-21s %10.3e %10.3e  %s\n", first ? accuracy.data.c_str() : "",
+                first ? accuracy.label.c_str() : "", contender.name.c_str(),
+                contender.errors.largest, contender.errors.frobenius,
+                verdict(accuracy, contender, peer));
+  }
+}
+
+bool print_summary(const std::vector<Accuracy>& results) {
+  int failed = 0, compared = 0, largest = 0, frobenius = 0;
+  std::string peer_name;
+  for (const Accuracy& accuracy : results) {
+    failed += !accuracy.failure.empty() || accuracy.wrong() ? 1 : 0;
+    if (const Contender* peer = accuracy.peer()) {
+      const Errors& ours = accuracy.contenders.front().errors;
+      ++compared;
+      largest += ours.largest <= peer->errors.largest ? 1 : 0;
+      frobenius += ours.frobenius <= peer->errors.frobenius ? 1 : 0;
+      peer_name = peer->name;
+    }
+  }
+  if (failed > 0) {
+    std::printf("%d of %zu products failed or are wrong\n", failed, results.size());
+  }
+  if (compared > 0) {
+    std::printf("errors at most those of %s: largest in %d of %d, Frobenius in %d\n",
+                peer_name.c_str(), largest, compared, frobenius);
+  }
   return failed == 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "accuracy.h"
 #include "contest.h"
 
 namespace bench {
@@ -13,5 +14,12 @@ void print_line(const Result& result);
 // Geometric mean and worst of our speed over each peer's; sums over a replayed log. Returns false
 // where a result failed or is wrong.
 bool print_summary(const std::vector<Result>& results);
+
+// Errors: a line for everyone who computed the product.
+void print_accuracy_header();
+void print_lines(const Accuracy& accuracy);
+// In how many results ours errs at most as much as the peer. Returns false where one failed or is
+// wrong.
+bool print_summary(const std::vector<Accuracy>& results);
 
 }  // namespace bench

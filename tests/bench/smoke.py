@@ -146,6 +146,36 @@ class Smoke(unittest.TestCase):
             self.assertIn(name, text)
             self.assertGreater(figures[name]["median"], 0)
 
+    def test_accuracy(self):
+        shape = ["-m", "48", "-n", "41", "-k", "72", "--transa", "T"]
+        report, text = self.measure(["accuracy", *shape, "--all-rows", "--math", "strict"])
+        data = [result["data"] for result in report["accuracy"]]
+        self.assertEqual(data, ["normal", "uniform", "wide", "scaled_lines", "scaled_depth",
+                                "integers"])
+        for result in report["accuracy"]:
+            exact = result["data"] == "integers"
+            rows = {entry["name"]: entry for entry in result["errors"] if entry["is_row"]}
+            self.assertTrue({"host_naive", "host_blocked"} <= rows.keys(), rows.keys())
+            for entry in result["errors"]:
+                with self.subTest(f"{result['data']}, {entry['name']}"):
+                    self.assertFalse(entry["wrong"])
+                    for measure in ["max", "frobenius"]:
+                        least, most = (0, 0) if exact else (2**-30, 72 * 2**-23)
+                        self.assertTrue(least <= entry[measure] <= most, entry[measure])
+            if result["peer"]:
+                self.assertTrue(all("max_at_most_peer" in row for row in rows.values()))
+            self.assertIn(result["data"], text)
+        # Powers of two that every error and its measure share change nothing.
+        normal, lines, depth = (report["accuracy"][data.index(name)]["errors"]
+                                for name in ["normal", "scaled_lines", "scaled_depth"])
+        self.assertEqual([entry["max"] for entry in normal], [entry["max"] for entry in lines])
+        self.assertEqual(normal, depth)
+
+        other, _ = self.measure(["accuracy", "-m", "9", "-n", "9", "-k", "9", "--data", "normal",
+                                 "--force", "host_naive", "--seed", "2"])
+        self.assertEqual([result["errors"][0]["name"] for result in other["accuracy"]],
+                         ["host_naive"])
+
     def test_bad_input(self):
         log = self.folder / "bad.log"
         log.write_text("# nothing\nmygemm sgemm -m 4 -n 4 -k 4 # row=x status=7\nmygemm sgemm -q\n")
@@ -155,6 +185,8 @@ class Smoke(unittest.TestCase):
             (["sgemm", "-m", "4", "-n", "4", "-k", "4", "--json", "/nowhere/at/all"], 2,
              "/nowhere/at/all"),
             (["sgemm", "-m", "4", "-n", "4", "-k", "4", "--force", "nonsense"], 1, "nonsense"),
+            (["accuracy", "-m", "4", "-n", "4"], 2, "-k = 0"),
+            (["accuracy", "-m", "4", "-n", "4", "-k", "4", "--force", "nonsense"], 1, "nonsense"),
         ]:
             with self.subTest(arguments):
                 done = run([*arguments, *QUICK], expect=status)

@@ -1,0 +1,57 @@
+// Matrix products: the operands of one case, every way to call on them, and ours and the libraries'
+// as a contest. measure() of contest.h compares their speed, accuracy.h their errors.
+#pragma once
+
+#include <cstdint>
+
+#include "cases.h"
+#include "contest.h"
+#include "machine.h"
+#include "peers.h"
+
+namespace bench {
+
+// Refers to the case it is made from.
+class Product {
+ public:
+  Product(const Machine& machine, const SgemmCase& c, int64_t sets);
+
+  static int64_t bytes_of_a_set(const SgemmCase& c);
+
+  const RotatedOperand& a_operand() const { return a_; }
+  const RotatedOperand& b_operand() const { return b_; }
+  const RotatedOperand& output() const { return out_; }
+  const float* a(int64_t i) const { return static_cast<const float*>(a_.at(i)); }
+  const float* b(int64_t i) const { return static_cast<const float*>(b_.at(i)); }
+  float* out(int64_t i) const { return static_cast<float*>(out_.at(i)); }
+
+  // mygemm's call number i, in the case's form.
+  mygemmStatus_t call_ours(mygemmHandle_t handle, int64_t i) const;
+  void call_cublas(Cublas* cublas, const BlasGemm& gemm, int64_t i) const;
+
+  // A log line holds no scalars: the usual ones.
+  static constexpr float kAlpha = 1.0f, kBeta = 0.0f;
+
+ private:
+  const float* const* a_pointers(int64_t i) const {
+    return static_cast<const float* const*>(a_pointers_.at(i));
+  }
+  const float* const* b_pointers(int64_t i) const {
+    return static_cast<const float* const*>(b_pointers_.at(i));
+  }
+  float* const* out_pointers(int64_t i) const {
+    return static_cast<float* const*>(out_pointers_.at(i));
+  }
+
+  const SgemmCase& c_;
+  RotatedOperand a_, b_, out_;
+  PointerArrays a_pointers_, b_pointers_, out_pointers_;
+};
+
+// Sizes must fit int.
+BlasGemm blas_gemm(const SgemmCase& c);
+
+// Refers to the case and the product, which has `sets` copies of its operands.
+Contest product_contest(Session* session, const SgemmCase& c, const Product& product, int64_t sets);
+
+}  // namespace bench
