@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "repeated_product.h"
 #include "support/handle.h"
 #include "support/memory.h"
 #include "support/oracle.h"
@@ -146,6 +147,19 @@ TEST_F(SoftmaxRowBits, DoNotDependOnTheNumberOfRows) {
         EXPECT_TRUE(forced.empty() || forced == all) << name << ", " << cols << " columns";
       }
     }
+  }
+}
+
+// As a user calls: by rows of the plan's choice, one handle for all. streams_graphs_test.cpp
+// repeats the same products from a graph.
+using PlannedBits = BackendTest;
+
+TEST_F(PlannedBits, AreTheSameEveryTime) {
+  Handle handle(kWorkspace);
+  for (const RepeatedCase& shape : products_to_repeat()) {
+    SCOPED_TRACE(shape.text());
+    RepeatedProduct product(shape);
+    product.repeat(kManyRuns, [&] { product.enqueue(handle); });
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include "repeated_product.h"
 #include "support/handle.h"
 #include "support/memory.h"
 #include "support/random.h"
@@ -31,6 +32,28 @@ class Stream {
 
  private:
   cudaStream_t stream_ = nullptr;
+};
+
+// What `enqueue` enqueues on a stream, captured once.
+class CapturedGraph {
+ public:
+  template <class F>
+  CapturedGraph(cudaStream_t stream, cudaStreamCaptureMode mode, F enqueue) {
+    cudaGraph_t graph = nullptr;
+    require(cudaStreamBeginCapture(stream, mode));
+    enqueue();
+    require(cudaStreamEndCapture(stream, &graph));
+    require(cudaGraphInstantiate(&executable_, graph, 0));
+    require(cudaGraphDestroy(graph));
+  }
+  ~CapturedGraph() { cudaGraphExecDestroy(executable_); }
+  CapturedGraph(const CapturedGraph&) = delete;
+  CapturedGraph& operator=(const CapturedGraph&) = delete;
+
+  void launch(cudaStream_t stream) const { require(cudaGraphLaunch(executable_, stream)); }
+
+ private:
+  cudaGraphExec_t executable_ = nullptr;
 };
 
 // The operands of C = alpha A B, softmax of C's rows in place, and the transpose of that.
@@ -103,21 +126,28 @@ TEST_F(Graphs, CaptureTheFirstCallsOfAFreshHandleAndReplay) {
   Stream stream;
   Sequence sequence;
   Handle handle(kWorkspace);
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  sequence.enqueue(handle, stream);
-  require(cudaStreamEndCapture(stream, &graph));
-  ASSERT_NE(graph, nullptr);
-  require(cudaGraphInstantiate(&executable, graph, 0));
+  const CapturedGraph graph(stream, cudaStreamCaptureModeGlobal,
+                            [&] { sequence.enqueue(handle, stream); });
   for (const float alpha : {0.125f, -0.25f, 0.125f}) {
     sequence.set_alpha(alpha);
-    require(cudaGraphLaunch(executable, stream));
+    graph.launch(stream);
     stream.wait();
     EXPECT_TRUE(sequence.result() == eager_result(alpha)) << "alpha " << alpha;
   }
-  require(cudaGraphExecDestroy(executable));
-  require(cudaGraphDestroy(graph));
+}
+
+TEST_F(Graphs, ReplayTheBitsOfADirectCall) {
+  Stream stream;
+  Handle handle(kWorkspace);
+  ASSERT_EQ(mygemm_set_stream(handle, stream), MYGEMM_STATUS_SUCCESS);
+  for (const RepeatedCase& shape : products_to_repeat()) {
+    SCOPED_TRACE(shape.text());
+    RepeatedProduct product(shape);
+    product.repeat(1, [&] { product.enqueue(handle); });
+    const CapturedGraph graph(stream, cudaStreamCaptureModeGlobal,
+                              [&] { product.enqueue(handle); });
+    product.repeat(kManyRuns, [&] { graph.launch(stream); });
+  }
 }
 
 TEST_F(Graphs, CaptureOnOneStreamWhileAnotherThreadComputes) {
@@ -128,20 +158,15 @@ TEST_F(Graphs, CaptureOnOneStreamWhileAnotherThreadComputes) {
   Handle handle(kWorkspace);
   Handle other_handle(kWorkspace);
   Stream other_stream;
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  std::thread([&] { other_sequence.enqueue(other_handle, other_stream); }).join();
-  sequence.enqueue(handle, stream);
-  require(cudaStreamEndCapture(stream, &graph));
-  require(cudaGraphInstantiate(&executable, graph, 0));
-  require(cudaGraphLaunch(executable, stream));
+  const CapturedGraph graph(stream, cudaStreamCaptureModeThreadLocal, [&] {
+    std::thread([&] { other_sequence.enqueue(other_handle, other_stream); }).join();
+    sequence.enqueue(handle, stream);
+  });
+  graph.launch(stream);
   stream.wait();
   other_stream.wait();
   EXPECT_TRUE(sequence.result() == expected);
   EXPECT_TRUE(other_sequence.result() == expected);
-  require(cudaGraphExecDestroy(executable));
-  require(cudaGraphDestroy(graph));
 }
 
 TEST_F(Streams, TwoAtATimeWithAHandleEach) {

@@ -28,10 +28,14 @@ void check(cudaError_t error, const char* call) {
   }
 }
 
+void fill_with_poison(unsigned char* region, size_t bytes) {
+  check(cudaMemset(region, kPoison, bytes), "cudaMemset");
+}
+
 unsigned char* allocate(size_t bytes) {
   void* region = nullptr;
   check(cudaMalloc(&region, bytes), "cudaMalloc");
-  check(cudaMemset(region, kPoison, bytes), "cudaMemset");
+  fill_with_poison(static_cast<unsigned char*>(region), bytes);
   return static_cast<unsigned char*>(region);
 }
 
@@ -48,13 +52,15 @@ void copy_from(void* to, const void* from, size_t bytes) {
 
 #else
 
+void fill_with_poison(unsigned char* region, size_t bytes) { std::memset(region, kPoison, bytes); }
+
 unsigned char* allocate(size_t bytes) {
   void* mapped = mmap(nullptr, bytes + 2 * kPage, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();
   unsigned char* region = static_cast<unsigned char*>(mapped) + kPage;
   if (mprotect(region, bytes, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
-  std::memset(region, kPoison, bytes);
+  fill_with_poison(region, bytes);
   return region;
 }
 
@@ -109,6 +115,10 @@ void DeviceBuffer::upload(const void* from, size_t first_byte, size_t count) {
 
 void DeviceBuffer::download(void* to, size_t first_byte, size_t count) const {
   if (count > 0) copy_from(to, data_ + first_byte, count);
+}
+
+void DeviceBuffer::poison() {
+  if (bytes_ > 0) fill_with_poison(data_, bytes_);
 }
 
 bool DeviceBuffer::bands_intact() const {

@@ -46,6 +46,9 @@ class DeviceBuffer {
   void download(void* to, size_t first_byte, size_t count) const;
   void download(void* to) const { download(to, 0, bytes_); }
 
+  // All of it as it was at first.
+  void poison();
+
   // False where something was written outside the buffer.
   bool bands_intact() const;
 
