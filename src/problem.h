@@ -97,6 +97,9 @@ constexpr int64_t common_alignment(uintptr_t address, int64_t stride_bytes) {
   return static_cast<int64_t>(bits & (~bits + 1));
 }
 
+// Blocks of the largest cluster that every GPU with clusters takes.
+constexpr int kPortableCluster = 8;
+
 // What plans and launches know of a machine.
 struct DeviceTraits {
   char name[64];

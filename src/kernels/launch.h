@@ -31,7 +31,6 @@ template <class... Parameters>
 Status launch(const LaunchContext& context, void (*kernel)(Parameters...), const LaunchShape& shape,
               Parameters... arguments) {
   constexpr size_t kWithoutOptIn = 48 * 1024;
-  constexpr int kPortableCluster = 8;
   if (shape.shared_bytes > kWithoutOptIn) {
     CUDA_TRY(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                   cudaFuncAttributeMaxDynamicSharedMemorySize,

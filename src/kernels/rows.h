@@ -33,6 +33,9 @@ Status launch_gemm_thin_16(const GemmRow&, const GemmProblem&, const LaunchConte
 Status launch_gemm_small_16x16(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_small_32x32(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_small_64x32(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_sliced_32x16(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_sliced_32x32(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_sliced_64x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tma_256x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tma_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tma_128x64(const GemmRow&, const GemmProblem&, const LaunchContext&);

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "kernels/gemm/columns.h"
+#include "kernels/gemm/sliced.h"
 #include "kernels/gemm/splitk.h"
 #include "kernels/gemm/streamk.h"
 #include "kernels/gemm/thin.h"
@@ -25,6 +26,8 @@ constexpr double kUnhidden = 0.5;
 constexpr double kMisalignedFill = 2.0;
 // What every round of blocks after the first takes besides its k steps, to begin and to end.
 constexpr double kRoundSeconds = 1.2e-6;
+// What a block takes to begin and to end besides, where several share a multiprocessor.
+constexpr double kBlockSeconds = 0.3e-6;
 // TMA-fed rows: what storing a tile takes that no products hide, a tile and an element.
 constexpr double kStoreSeconds = 1.6e-6, kStoreElementSeconds = 1.5e-10;
 // What cut tiles take besides, once: the flags, the pieces' way through memory.
@@ -77,9 +80,14 @@ double tile_seconds(const GemmRow& row, const GemmProblem& p, double tiles, doub
   if (rest > 0) {
     last = lone + (full - lone) * (rest - 1.0) / std::max(1, resident - 1);
   }
+  const bool sliced = row.most_slices > 0;
+  const double steps = sliced ? k / row.block_k : std::ceil(k / row.block_k);
   const double l2_bytes = tiles * (row.block_m + row.block_n) * k * 4.0;
-  return std::max((aligned ? 1.0 : kMisalignedFill) * row.fill_steps * step_seconds +
-                      rounds * kRoundSeconds + std::ceil(k / row.block_k) * (rounds * full + last),
+  const double fill = row.fill_steps * (sliced ? row.step_seconds : step_seconds) *
+                      (aligned || sliced ? 1.0 : kMisalignedFill);
+  const double begin =
+      rounds * kRoundSeconds + std::max(0.0, rest / row.tiles_per_block - 1.0) * kBlockSeconds;
+  return std::max(fill + begin + steps * (rounds * full + last),
                   l2_bytes / (device.memory_bandwidth * kL2OverMemory));
 }
 
@@ -179,7 +187,9 @@ double cost(const GemmRow& row, const GemmProblem& p, const DeviceTraits& device
     return kLaunchSeconds + together(fed_seconds(row, p, block_tiles(row, p), device), memory);
   }
   if (!(row.needs & kNeedsWorkspace)) {
-    return kLaunchSeconds + together(tile_seconds(row, p, block_tiles(row, p), k, device), memory);
+    const double slices = 1u << log2_slices_of(row, p, device);
+    return kLaunchSeconds + (slices > 1 ? kClusterSeconds : 0.0) +
+           together(tile_seconds(row, p, block_tiles(row, p) * slices, k / slices, device), memory);
   }
   const int64_t splits = splitk_fitting(p, splitk_count(row, p, device), options.workspace_bytes);
   const double parts = static_cast<double>(splits);

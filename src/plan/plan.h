@@ -63,7 +63,8 @@ struct Row {
   // rows and columns.
   int block_m = 0, block_n = 0, block_k = 0;
   int tiles_per_block = 1;  // gemm: that warps of a block compute at once
-  int fill_steps = 0;       // gemm: k steps of loads before the first products
+  double fill_steps = 0;    // gemm: what a block takes besides its k steps, as so many of them
+  int most_slices = 0;  // gemm: blocks that may share the k of a tile; 0: k comes in whole steps
   double misaligned = 1.0;  // gemm: a k step's factor where columns of A or B are not aligned
   int reads = 0;            // softmax: how often the input is read
   PatchKernel (*patches)(const TransposeProblem&) = nullptr;  // transpose: in tiles of patches

@@ -53,16 +53,34 @@ __device__ __forceinline__ unsigned cluster_count() {
   return value;
 }
 
+// barrier.cluster.arrive.relaxed: this thread is here. Of what it wrote before, only barriers with
+// mbarrier_init_fence() behind them are seen by those who wait: the fence for all else would take
+// as long as a round to L2. Every thread must call, and wait before it arrives again.
+__device__ __forceinline__ void cluster_arrive_relaxed() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#endif
+}
+
+// barrier.cluster.wait: until every thread of the cluster has arrived.
+__device__ __forceinline__ void cluster_wait() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+
 // barrier.cluster: until every thread of the cluster is here; what each wrote before is then seen
 // by all. Every thread must call.
 __device__ __forceinline__ void cluster_sync() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   __trap();
 #else
-  asm volatile(
-      "barrier.cluster.arrive.release.aligned;\n"
-      "barrier.cluster.wait.acquire.aligned;" ::
-          : "memory");
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  cluster_wait();
 #endif
 }
 
@@ -83,6 +101,26 @@ __device__ __forceinline__ void store_async_8(void* shared, uint64_t* barrier, u
       "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [there], %3, [done];\n"
       "}" ::"r"(here),
       "r"(done), "r"(rank), "l"(value)
+      : "memory");
+#endif
+}
+
+// The same of 4 bytes.
+__device__ __forceinline__ void store_async_4(float* shared, uint64_t* barrier, unsigned rank,
+                                              float value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  const auto here = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const auto done = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+  asm volatile(
+      "{\n"
+      ".reg .b32 there, done;\n"
+      "mapa.shared::cluster.u32 there, %0, %2;\n"
+      "mapa.shared::cluster.u32 done, %1, %2;\n"
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [there], %3, [done];\n"
+      "}" ::"r"(here),
+      "r"(done), "r"(rank), "r"(__float_as_uint(value))
       : "memory");
 #endif
 }

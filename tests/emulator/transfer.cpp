@@ -1,6 +1,7 @@
 // Emulator of the CUDA runtime: copies and stores in flight. See transfer.h.
 #include "transfer.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -90,13 +91,13 @@ void start_bulk(void* shared, const void* global, size_t bytes, uint64_t* barrie
              "copy of plain bytes"});
 }
 
-void start_store(void* shared, uint64_t* barrier, unsigned rank, uint64_t value) {
+void start_store(void* shared, uint64_t* barrier, unsigned rank, const void* value, size_t bytes) {
   require_hopper(kStore);
   if (!clustered()) stop("%s in a grid that was not launched as clusters", kStore);
   if (rank >= cluster_blocks()) {
     stop("%s to block %u of a cluster of %u", kStore, rank, cluster_blocks());
   }
-  require_destination(shared, sizeof value, sizeof value, kStore);
+  require_destination(shared, bytes, bytes, kStore);
   if (!in_shared_memory(barrier, sizeof *barrier)) {
     stop("%s on a barrier at %p, beyond the block's shared memory", kStore,
          static_cast<void*>(barrier));
@@ -107,25 +108,32 @@ void start_store(void* shared, uint64_t* barrier, unsigned rank, uint64_t value)
   auto* const done =
       reinterpret_cast<uint64_t*>(shared_address(rank, shared_offset(from, barrier)));
   require_known(done, kStore);
-  start(to, {kStore, rank, sizeof value, done, [=] { std::memcpy(to, &value, sizeof value); },
+  uint64_t bits = 0;
+  std::memcpy(&bits, value, bytes);
+  start(to, {kStore, rank, bytes, done, [=] { std::memcpy(to, &bits, bytes); },
              "store by block " + std::to_string(from) + " of the cluster"});
 }
 
 void forget_transfers() { in_flight.clear(); }
 
 bool land_transfers() {
-  for (;;) {
-    std::vector<size_t> awaited;
-    for (size_t i = 0; i < in_flight.size(); ++i) {
-      if (is_awaited(in_flight[i].barrier)) awaited.push_back(i);
+  // From a place of chance on, so that what lands first is not what was started first.
+  while (!in_flight.empty()) {
+    const size_t chosen = random_number() % in_flight.size();
+    const auto begin = in_flight.begin() + static_cast<std::ptrdiff_t>(chosen);
+    const auto awaited = [](const Transfer& transfer) { return is_awaited(transfer.barrier); };
+    auto next = std::find_if(begin, in_flight.end(), awaited);
+    if (next == in_flight.end()) {
+      next = std::find_if(in_flight.begin(), begin, awaited);
+      if (next == begin) return false;
     }
-    if (awaited.empty()) return false;
-    const size_t chosen = awaited[random_number() % awaited.size()];
-    const Transfer transfer = std::move(in_flight[chosen]);
-    in_flight.erase(in_flight.begin() + static_cast<std::ptrdiff_t>(chosen));
+    std::swap(*next, in_flight.back());
+    const Transfer transfer = std::move(in_flight.back());
+    in_flight.pop_back();
     transfer.land();
     if (count_arrived(transfer.barrier, transfer.bytes, transfer.name)) return true;
   }
+  return false;
 }
 
 bool transfers_in_flight() { return !in_flight.empty(); }

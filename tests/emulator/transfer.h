@@ -20,7 +20,8 @@ void prefetch_map(const CUtensorMap* map);
 void start_box(void* shared, const CUtensorMap* map, uint64_t* barrier, const int (&at)[3]);
 void start_bulk(void* shared, const void* global, size_t bytes, uint64_t* barrier);
 // `shared` and `barrier` are the calling block's; those of block `rank` at their offsets are meant.
-void start_store(void* shared, uint64_t* barrier, unsigned rank, uint64_t value);
+// `bytes`: 4 or 8, read at once.
+void start_store(void* shared, uint64_t* barrier, unsigned rank, const void* value, size_t bytes);
 
 // ---- called by the scheduler ----
 

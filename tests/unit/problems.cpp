@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 
 #include "plan/plan.h"
@@ -136,6 +137,13 @@ void random_problem(Random& random, TransposeProblem* problem) {
   const int64_t batch_count = random_batch(random);
   *problem = random.integer(0, 1) == 0 ? transpose(element_size, rows, cols, batch_count)
                                        : transpose_in_place(element_size, rows, cols, batch_count);
+}
+
+const mygemm::GemmRow& gemm_row(const char* name) {
+  for (const mygemm::GemmRow& row : mygemm::rows_for(GemmProblem{})) {
+    if (std::strcmp(row.name, name) == 0) return row;
+  }
+  throw name;
 }
 
 DeviceTraits host_device(bool has_cblas) {

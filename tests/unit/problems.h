@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "problem.h"
+#include "plan/plan.h"
 #include "support/random.h"
 
 namespace mygemm_tests {
@@ -40,6 +40,9 @@ int64_t random_size(Random& random);
 void random_problem(Random& random, mygemm::GemmProblem* problem);
 void random_problem(Random& random, mygemm::SoftmaxProblem* problem);
 void random_problem(Random& random, mygemm::TransposeProblem* problem);
+
+// A row of the table of matrix products.
+const mygemm::GemmRow& gemm_row(const char* name);
 
 // A host of two threads.
 mygemm::DeviceTraits host_device(bool has_cblas);

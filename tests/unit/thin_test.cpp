@@ -2,7 +2,6 @@
 #include "kernels/gemm/thin.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -13,20 +12,14 @@ namespace mygemm {
 namespace {
 
 using mygemm_tests::gemm;
+using mygemm_tests::gemm_row;
 
 constexpr size_t kMiB = 1024 * 1024;
-
-const GemmRow& row_named(const char* name) {
-  for (const GemmRow& row : rows_for(GemmProblem{})) {
-    if (std::strcmp(row.name, name) == 0) return row;
-  }
-  throw name;
-}
 
 // Calls visit(row, problem, device, workspace, cuts) for many products that the rows can run.
 void for_many_products(auto visit) {
   for (const char* name : {"thin_1", "thin_4", "thin_16"}) {
-    const GemmRow& row = row_named(name);
+    const GemmRow& row = gemm_row(name);
     for (const DeviceTraits& device : known_devices()) {
       for (const int64_t extent : {1, 3, 16, 100, 4096, 100003}) {
         for (const int64_t k : {1, 63, 64, 257, 4096, 1000001}) {
@@ -45,21 +38,39 @@ void for_many_products(auto visit) {
   }
 }
 
-TEST(ThinCuts, PartsCoverKAndNoneIsEmpty) {
+TEST(ThinCuts, PartsCoverKAndNoneIsEmptyWithoutClusters) {
   for_many_products(
       [](const GemmRow&, const GemmProblem& p, const DeviceTraits&, size_t, const ThinCuts& cuts) {
         EXPECT_GE(cuts.splits * cuts.depth_per_split, p.k);
-        EXPECT_LT((cuts.splits - 1) * cuts.depth_per_split, p.k);
+        if (cuts.log2_slices == 0) {
+          EXPECT_LT((cuts.splits - 1) * cuts.depth_per_split, p.k);
+        }
         if (cuts.splits > 1) {
           EXPECT_EQ(cuts.depth_per_split % thin::kTileStep, 0);
         }
       });
 }
 
+TEST(ThinCuts, ClustersHaveABlockForEachPartAndFitTheGpu) {
+  int clustered = 0;
+  for_many_products([&](const GemmRow& row, const GemmProblem&, const DeviceTraits& device, size_t,
+                        const ThinCuts& cuts) {
+    if (cuts.log2_slices == 0) return;
+    ++clustered;
+    EXPECT_GE(device.cc, 90);
+    EXPECT_EQ(cuts.splits, 1 << cuts.log2_slices);
+    EXPECT_EQ(cuts.passes, 1);  // a block sends one tile
+    EXPECT_LE(cuts.splits, cuts.tile * row.block_n);
+    EXPECT_LE(cuts.blocks / static_cast<double>(cuts.splits),
+              device.clusters[cuts.log2_slices] * row.blocks_per_sm);
+  });
+  EXPECT_GT(clustered, 0);
+}
+
 TEST(ThinCuts, PartialSumsFitTheWorkspace) {
   for_many_products([](const GemmRow& row, const GemmProblem& p, const DeviceTraits& device,
                        size_t workspace, const ThinCuts& cuts) {
-    if (cuts.splits == 1) return;
+    if (cuts.splits == 1 || cuts.log2_slices > 0) return;
     const auto bytes = static_cast<size_t>(cuts.splits * p.m * p.n * p.batch_count) * 4;
     EXPECT_LE(bytes, workspace);
     EXPECT_GE(thin_workspace_bytes(row, p, device), bytes);
@@ -92,8 +103,8 @@ TEST(ThinCuts, FillTheGpuWhereKIsLong) {
   const DeviceTraits& h200 = *find_device("H200");
   for (const bool transb : {false, true}) {
     const auto cuts =
-        thin_cuts(row_named("thin_1"), gemm(false, transb, 1, 4096, 4096), h200, 32 * kMiB);
-    EXPECT_GT(cuts.blocks, 2 * h200.num_sms);
+        thin_cuts(gemm_row("thin_1"), gemm(false, transb, 1, 4096, 4096), h200, 32 * kMiB);
+    EXPECT_GT(cuts.blocks, 1.5 * h200.num_sms);
     EXPECT_LE(cuts.blocks, 4 * h200.num_sms);
   }
 }
@@ -101,7 +112,7 @@ TEST(ThinCuts, FillTheGpuWhereKIsLong) {
 TEST(ThinCuts, RowsRefuseWhatIsNotThin) {
   const DeviceTraits& h200 = *find_device("H200");
   const auto refusal = [&](const char* row, const GemmProblem& problem) {
-    const char* reason = unsupported(row_named(row), problem, h200, {});
+    const char* reason = unsupported(gemm_row(row), problem, h200, {});
     return std::string(reason ? reason : "");
   };
   const std::string too_large = "both m and n are larger than the row's thin side";

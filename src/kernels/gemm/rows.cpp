@@ -67,6 +67,15 @@ constexpr GemmRow small_row(const char* name, decltype(GemmRow::launch) launch) 
   return row;
 }
 
+template <class Tile>
+constexpr GemmRow sliced_row(const char* name, double fill_steps,
+                             decltype(GemmRow::launch) launch) {
+  GemmRow row = tile_row<Tile>(name, launch);
+  row.fill_steps = fill_steps;
+  row.most_slices = Tile::kMostSlices;
+  return row;
+}
+
 constexpr GemmRow measured(GemmRow row, double efficiency, double step_seconds,
                            double misaligned = 1.0) {
   row.efficiency = efficiency;
@@ -83,7 +92,8 @@ constexpr GemmRow with_needs(GemmRow row, unsigned needs) {
 // measured(row, share of FFMA peak from 4096^3 on, seconds of a k step of a lone block, how many
 // times as long that takes where operands are not aligned) on an H200, bench/results/. Host rows:
 // share of what the cores can do, 2048^3 on two AVX-512 cores. Fed rows: share of FFMA peak of a k
-// step. Thin rows: share of the copy bandwidth, a guess.
+// step. Thin rows: share of the copy bandwidth. Sliced rows: how many steps beginning and ending
+// take.
 constexpr GemmRow kRows[] = {
     fed_row<Fed256x128>("tma_256x128", kNeedsNothing, 0.84,
                         cuda_launcher<cuda::launch_gemm_tma_256x128>()),
@@ -99,7 +109,7 @@ constexpr GemmRow kRows[] = {
                        cuda_launcher<cuda::launch_gemm_streamk_128x64>()),
     fed_row<Fed64x32>("tma_64x32", kNeedsNothing, 0.71,
                       cuda_launcher<cuda::launch_gemm_tma_64x32>()),
-    fed_row<Fed64x32>("streamk_64x32", kNeedsPieces, 0.71,
+    fed_row<Fed64x32>("streamk_64x32", kNeedsPieces, 0.66,
                       cuda_launcher<cuda::launch_gemm_streamk_64x32>()),
     fed_row<Fed32x32>("tma_32x32", kNeedsNothing, 0.61,
                       cuda_launcher<cuda::launch_gemm_tma_32x32>()),
@@ -107,7 +117,7 @@ constexpr GemmRow kRows[] = {
                       cuda_launcher<cuda::launch_gemm_streamk_32x32>()),
     thin_row<Thin1>("thin_1", 0.85, cuda_launcher<cuda::launch_gemm_thin_1>()),
     thin_row<Thin4>("thin_4", 0.85, cuda_launcher<cuda::launch_gemm_thin_4>()),
-    thin_row<Thin16>("thin_16", 0.85, cuda_launcher<cuda::launch_gemm_thin_16>()),
+    thin_row<Thin16>("thin_16", 0.75, cuda_launcher<cuda::launch_gemm_thin_16>()),
     measured(tile_row<Tile128x128>("warptiled_128x128",
                                    cuda_launcher<cuda::launch_gemm_warptiled_128x128>()),
              0.68, 0.86e-6, 1.25),
@@ -123,6 +133,15 @@ constexpr GemmRow kRows[] = {
              0.48, 0.7e-6, 1.75),
     measured(small_row<Tile16x16>("small_16x16", cuda_launcher<cuda::launch_gemm_small_16x16>()),
              0.20, 0.55e-6),
+    measured(sliced_row<Sliced64x64>("sliced_64x64", 1.1,
+                                     cuda_launcher<cuda::launch_gemm_sliced_64x64>()),
+             0.49, 1.45e-6),
+    measured(sliced_row<Sliced32x32>("sliced_32x32", 0.75,
+                                     cuda_launcher<cuda::launch_gemm_sliced_32x32>()),
+             0.37, 1.1e-6),
+    measured(sliced_row<Sliced32x16>("sliced_32x16", 0.8,
+                                     cuda_launcher<cuda::launch_gemm_sliced_32x16>()),
+             0.27, 1.05e-6),
     measured(with_needs(tile_row<Tile64x64>("splitk_64x64",
                                             cuda_launcher<cuda::launch_gemm_splitk_64x64>()),
                         kNeedsWorkspace),

@@ -4,7 +4,9 @@
 // from shared memory.
 #pragma once
 
+#include "kernels/divisor.h"
 #include "kernels/epilogue.cuh"
+#include "kernels/gemm/cluster_sum.cuh"
 #include "kernels/gemm/tiles.h"
 #include "ptx/cp_async.cuh"
 #include "ptx/grid.cuh"
@@ -23,9 +25,10 @@ struct ThinArgs {
   int64_t parts_of_tile;            // a pass covers kRows times so many of the long side
   int passes;                       // of a block
   int step_k;                       // from a lane's turn to its next one
-  unsigned tiles, matrices;         // blocks along the long side; matrices of the batch
+  Divisor tiles, matrices;          // blocks along the long side; matrices of the batch
   int64_t depth_per_split;
-  float* partials;  // [split][batch][n][m], or nullptr: results go to C
+  unsigned log2_slices;  // of the blocks of a cluster, which share a tile: then its parts of k
+  float* partials;       // [split][batch][n][m], or nullptr: results go to C
 };
 
 // Which tile, or run of tiles, of which part a block computes. The block's number comes from a lane
@@ -35,10 +38,12 @@ struct ThinBlock {
   unsigned tile, matrix, split;
 
   __device__ __forceinline__ explicit ThinBlock(const ThinArgs& args) {
-    const auto number = static_cast<unsigned>(ptx::same_in_warp(static_cast<int>(blockIdx.x)));
-    tile = number % args.tiles;
-    matrix = number / args.tiles % args.matrices;
-    split = number / args.tiles / args.matrices;
+    const auto block = static_cast<unsigned>(ptx::same_in_warp(static_cast<int>(blockIdx.x)));
+    const unsigned number = block >> args.log2_slices, of_tiles = args.tiles.quotient(number);
+    const unsigned of_matrices = args.matrices.quotient(of_tiles);
+    tile = number - of_tiles * args.tiles.value();
+    matrix = of_tiles - of_matrices * args.matrices.value();
+    split = args.log2_slices > 0 ? block - (number << args.log2_slices) : of_matrices;
   }
 
   __device__ __forceinline__ int64_t k_begin(const ThinArgs& args) const {
@@ -59,7 +64,7 @@ class ThinResults {
     const GemmProblem& p = args.p;
     int64_t ld = p.m;
     if (args.partials) {
-      const int64_t before = int64_t{block.split} * args.matrices + block.matrix;
+      const int64_t before = int64_t{block.split} * args.matrices.value() + block.matrix;
       c_ = args.partials + before * p.m * p.n;
     } else {
       c_ = p.c.matrix(block.matrix);
@@ -81,6 +86,59 @@ class ThinResults {
   int64_t along_long_, along_thin_, extent_;
   int thin_;
   float alpha_, beta_;
+};
+
+// Where a block's sums leave: to C or to the partial sums, or to the blocks of its cluster.
+template <class Tile>
+class ThinSums {
+ public:
+  // All threads, at the kernel's begin; then, once, before the first sum leaves.
+  __device__ __forceinline__ static void open(Inbox<Tile::kMostElements>& inbox,
+                                              const ThinArgs& args) {
+    if (args.log2_slices > 0) ClusterSum::open(inbox, elements(args));
+  }
+  __device__ __forceinline__ static void wait_for_inboxes(const ThinArgs& args) {
+    if (args.log2_slices > 0) ptx::cluster_wait();
+  }
+
+  // first_l: where the tile begins.
+  __device__ __forceinline__ ThinSums(Inbox<Tile::kMostElements>& inbox, const ThinArgs& args,
+                                      int64_t first_l)
+      : ThinSums(inbox, args, first_l, ThinBlock(args)) {}
+
+  // Of place l of the tile and column t: once for each, inside the matrix or not.
+  __device__ __forceinline__ void leave(int l, int t, float sum) const {
+    if (args_.log2_slices > 0) {
+      cluster_.send(l * Tile::kThin + t, sum);
+    } else {
+      results_.store(first_l_ + l, t, sum);
+    }
+  }
+
+  // All threads, behind the last sum.
+  __device__ __forceinline__ void end() const {
+    if (args_.log2_slices == 0) return;
+    cluster_.receive([&](int e, float sum) {
+      results_.store(first_l_ + e / Tile::kThin, e % Tile::kThin, sum);
+    });
+  }
+
+ private:
+  __device__ __forceinline__ ThinSums(Inbox<Tile::kMostElements>& inbox, const ThinArgs& args,
+                                      int64_t first_l, const ThinBlock& block)
+      : args_(args),
+        results_(args, block),
+        cluster_(inbox, elements(args), args.log2_slices, block.split),
+        first_l_(first_l) {}
+
+  __device__ __forceinline__ static int elements(const ThinArgs& args) {
+    return static_cast<int>(args.parts_of_tile) * Tile::kRows * Tile::kThin;
+  }
+
+  const ThinArgs& args_;
+  ThinResults results_;
+  ClusterSum cluster_;
+  int64_t first_l_;
 };
 
 // k of a block's chunk; 0 past its last one, and where nothing is to be added.

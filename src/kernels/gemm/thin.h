@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/gemm/sliced.h"
 #include "kernels/gemm/tiles.h"
 #include "plan/plan.h"
 
@@ -35,6 +36,7 @@ struct ThinCuts {
   int64_t passes;           // tiles of a block, one after the other
   int64_t splits;           // parts that k is cut into
   int64_t depth_per_split;  // k of a part
+  unsigned log2_slices;     // of the blocks of a cluster, where its blocks have a part each; else 0
   double blocks;
   double seconds;
 };
@@ -45,7 +47,7 @@ constexpr int64_t kMostPasses = 4;
 // Parts of k are multiples of what the warps of a block load at a time.
 constexpr int64_t kDepthStep = ThinWarps::kStride, kTileStep = 64;
 // Blocks that a multiprocessor needs for its share of the bandwidth.
-constexpr double kBlocksToFill = 2.0;
+constexpr double kBlocksToFill = 1.2;
 // The share of FFMA peak that is left to products between loads.
 constexpr double kProductShare = 0.6;
 // Of loads and products, what the longer does not hide of the shorter.
@@ -53,7 +55,7 @@ constexpr double kNotHidden = 0.2;
 // How fast L2 is, as a multiple of the copy bandwidth of device memory.
 constexpr double kL2Share = 2.0;
 // From the launch to the first loads' data, and from the last ones' to the end; H200.
-constexpr double kLatencySeconds = 1.2e-6, kThinLatencySeconds = 0.08e-6;
+constexpr double kLatencySeconds = 1.1e-6, kThinLatencySeconds = 0.08e-6;
 // What a block takes at least.
 constexpr double kBlockSeconds = 2e-6;
 
@@ -88,7 +90,8 @@ inline double seconds(const GemmRow& row, const GemmProblem& p, const DeviceTrai
   const double tiles = std::max(1.0, cuts.blocks / static_cast<double>(cuts.splits));
   const bool in_passes = cuts.depth_per_split <= row.block_k;
   const double loads_of_y = tiles * (in_passes ? 1.0 : static_cast<double>(cuts.passes));
-  const double partials = cuts.splits > 1 ? 2.0 * static_cast<double>(cuts.splits) : 0.0;
+  const double partials =
+      cuts.splits > 1 && cuts.log2_slices == 0 ? 2.0 * static_cast<double>(cuts.splits) : 0.0;
   const double l2_bytes = 4.0 * thin * loads_of_y * k + partials * bytes_of_split(p);
   const double products = 2.0 * batch * k * row.block_n *
                           std::ceil(extent / static_cast<double>(cuts.tile)) *
@@ -97,7 +100,9 @@ inline double seconds(const GemmRow& row, const GemmProblem& p, const DeviceTrai
   const double multiplying = products / (device.fp32_flops * kProductShare * share);
   const double rounds = cuts.blocks / (device.num_sms * row.blocks_per_sm);
   return kLatencySeconds + kThinLatencySeconds * row.block_n +
-         (cuts.splits > 1 ? 2 : 1) * kLaunchSeconds +
+         (cuts.log2_slices > 0 ? kLaunchSeconds + kClusterSeconds
+          : cuts.splits > 1    ? 2 * kLaunchSeconds
+                               : kLaunchSeconds) +
          std::max({loading, multiplying, rounds * kBlockSeconds}) +
          kNotHidden * std::min(loading, multiplying) +
          l2_bytes / (device.memory_bandwidth * kL2Share);
@@ -105,7 +110,7 @@ inline double seconds(const GemmRow& row, const GemmProblem& p, const DeviceTrai
 
 // The cuts for so many parts of k, or a few less.
 inline ThinCuts with_splits(const GemmRow& row, const GemmProblem& p, const DeviceTraits& device,
-                            const ThinShape& shape, int64_t splits) {
+                            const ThinShape& shape, int64_t splits, unsigned log2_slices = 0) {
   const int64_t step = shape.along_k ? kDepthStep : kTileStep;
   ThinCuts cuts{};
   cuts.tile = tile_of(shape);
@@ -114,13 +119,15 @@ inline ThinCuts with_splits(const GemmRow& row, const GemmProblem& p, const Devi
   cuts.depth_per_split = p.k;
   if (splits > 1) {
     cuts.depth_per_split = ceil_div(ceil_div(p.k, splits), step) * step;
-    cuts.splits = ceil_div(p.k, cuts.depth_per_split);
+    // A cluster's blocks are all there, those without a part too.
+    cuts.log2_slices = log2_slices;
+    cuts.splits = log2_slices > 0 ? splits : ceil_div(p.k, cuts.depth_per_split);
   }
   const double grids =
       std::max(1.0, static_cast<double>(p.batch_count)) * static_cast<double>(cuts.splits);
   const int64_t tiles = std::max<int64_t>(1, ceil_div(shape.extent, cuts.tile));
   // Y is loaded once for all passes where it fits, so a full GPU needs no more blocks.
-  if (shape.along_k && cuts.depth_per_split <= row.block_k) {
+  if (log2_slices == 0 && shape.along_k && cuts.depth_per_split <= row.block_k) {
     const double rounds = static_cast<double>(tiles) * grids / (device.num_sms * row.blocks_per_sm);
     cuts.passes = static_cast<int64_t>(std::clamp(rounds, 1.0, static_cast<double>(kMostPasses)));
   }
@@ -131,8 +138,9 @@ inline ThinCuts with_splits(const GemmRow& row, const GemmProblem& p, const Devi
 
 }  // namespace thin
 
-// The faster of no split and of as many as fill the GPU once; along k also as many as let a block
-// have its part of Y in shared memory at once, if L2 holds the partial sums.
+// The fastest of no split, of a cluster for each tile, and of as many parts as fill the GPU once;
+// along k also as many as let a block have its part of Y in shared memory at once, if L2 holds the
+// partial sums.
 inline ThinCuts thin_cuts(const GemmRow& row, const GemmProblem& p, const DeviceTraits& device,
                           size_t workspace_bytes) {
   const ThinShape shape = thin_shape(p);
@@ -147,19 +155,34 @@ inline ThinCuts thin_cuts(const GemmRow& row, const GemmProblem& p, const Device
     wanted = std::max(wanted, chunks);
   }
   const int64_t most = p.k / thin::smallest_depth(row, shape);
-  const double fitting = std::floor(static_cast<double>(workspace_bytes) / partial);
-  const double splits = std::min({wanted, static_cast<double>(most), fitting});
-  if (splits < 2.0) return whole;
-  const ThinCuts cut = thin::with_splits(row, p, device, shape, static_cast<int64_t>(splits));
-  return cut.seconds < whole.seconds ? cut : whole;
+  const double parts = std::min(wanted, static_cast<double>(most));
+  const auto cut = [&](double splits, unsigned log2_slices) {
+    return thin::with_splits(row, p, device, shape, static_cast<int64_t>(splits), log2_slices);
+  };
+  ThinCuts best = whole;
+  // A block of a cluster stores an element of the tile at least.
+  const double slices = std::min(parts, static_cast<double>(whole.tile * row.block_n));
+  unsigned log2 = 0;
+  while (2 << log2 <= slices && clusters_fit(row, device, log2 + 1, tiles)) ++log2;
+  if (log2 > 0) {
+    const ThinCuts clustered = cut(1 << log2, log2);
+    if (clustered.seconds < best.seconds) best = clustered;
+  }
+  // Through the workspace, if that is what the row would like of a larger one too.
+  const double fitting =
+      std::min(parts, std::floor(static_cast<double>(workspace_bytes) / partial));
+  if (fitting < 2.0 || cut(parts, 0).seconds >= best.seconds) return best;
+  const ThinCuts split = cut(fitting, 0);
+  return split.seconds < best.seconds ? split : best;
 }
 
 // Bytes of the partial sums of as many parts as the row would like.
 inline size_t thin_workspace_bytes(const GemmRow& row, const GemmProblem& p,
                                    const DeviceTraits& device) {
-  const int64_t splits = thin_cuts(row, p, device, SIZE_MAX).splits;
-  return splits < 2 ? 0
-                    : static_cast<size_t>(static_cast<double>(splits) * thin::bytes_of_split(p));
+  const ThinCuts cuts = thin_cuts(row, p, device, SIZE_MAX);
+  return cuts.splits < 2 || cuts.log2_slices > 0
+             ? 0
+             : static_cast<size_t>(static_cast<double>(cuts.splits) * thin::bytes_of_split(p));
 }
 
 }  // namespace mygemm

@@ -73,7 +73,9 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   constexpr int kStride = Tile::kStride;
   // Two sets of registers that change places at every step: else the copy waits for the loads.
   [[maybe_unused]] constexpr int kUnrolled = Tile::kTwoSets ? 2 : 1;
-  auto& shared = shared_storage<typename Tile::DepthStorage>();
+  auto& storage = shared_storage<typename Tile::SharedStorage>();
+  auto& shared = storage.depth;
+  ThinSums<Tile>::open(storage.inbox, args);
   ptx::launch_dependents();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int row_warps = static_cast<int>(args.parts_of_tile), k_warps = Tile::kWarps / row_warps;
@@ -132,25 +134,28 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     constexpr int kHeld = kSums < 32 ? 1 : kSums / 32, kSharing = kSums < 32 ? 32 / kSums : 1;
     const bool writes = lane % kSharing == 0;
     const int first = lane / kSharing * kHeld;
-    const ThinResults results(args, ThinBlock{args});
+    ThinSums<Tile>::wait_for_inboxes(args);
+    const ThinSums<Tile> sums(storage.inbox, args, tile_l);
     if (k_warps == 1) {
+      const int row = warp * kRows;
 #pragma unroll
       for (int i = 0; i < kHeld; ++i) {
-        if (writes) results.store(l0 + (first + i) / kThin, (first + i) % kThin, sum[i]);
+        if (writes) sums.leave(row + (first + i) / kThin, (first + i) % kThin, sum[i]);
       }
-      continue;
-    }
+    } else {
 #pragma unroll
-    for (int i = 0; i < kHeld; ++i) {
-      if (writes) shared.sums[warp][first + i] = sum[i];
+      for (int i = 0; i < kHeld; ++i) {
+        if (writes) shared.sums[warp][first + i] = sum[i];
+      }
+      __syncthreads();  // the warps' sums are there
+      for (int e = static_cast<int>(threadIdx.x); e < row_warps * kSums; e += Tile::kThreads) {
+        const int rows_of = e / kSums, place = e % kSums;
+        float whole = 0.0f;
+        for (int w = 0; w < k_warps; ++w) whole += shared.sums[w * row_warps + rows_of][place];
+        sums.leave(rows_of * kRows + place / kThin, place % kThin, whole);
+      }
     }
-    __syncthreads();  // the warps' sums are there
-    for (int e = static_cast<int>(threadIdx.x); e < row_warps * kSums; e += Tile::kThreads) {
-      const int rows_of = e / kSums, place = e % kSums;
-      float whole = 0.0f;
-      for (int w = 0; w < k_warps; ++w) whole += shared.sums[w * row_warps + rows_of][place];
-      results.store(tile_l + rows_of * kRows + place / kThin, place % kThin, whole);
-    }
+    sums.end();
   }
 }
 

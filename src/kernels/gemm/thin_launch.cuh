@@ -15,7 +15,8 @@ template <class Tile>
 Status launch_thin(const GemmRow& row, const GemmProblem& p, const LaunchContext& context) {
   const ThinShape shape = thin_shape(p);
   const ThinCuts cuts = thin_cuts(row, p, *context.device, context.workspace_bytes);
-  auto* partials = cuts.splits > 1 ? static_cast<float*>(context.workspace) : nullptr;
+  auto* partials =
+      cuts.splits > 1 && cuts.log2_slices == 0 ? static_cast<float*>(context.workspace) : nullptr;
   const auto tiles = static_cast<unsigned>(ceil_div(shape.extent, cuts.tile * cuts.passes));
   const GemmOperand<const float>&x = shape.long_is_m ? p.a : p.b, &y = shape.long_is_m ? p.b : p.a;
   const bool y_along_k = shape.long_is_m ? !p.transb : p.transa;
@@ -33,23 +34,24 @@ Status launch_thin(const GemmRow& row, const GemmProblem& p, const LaunchContext
       .passes = static_cast<int>(cuts.passes),
       .step_k = static_cast<int>(shape.along_k ? Tile::kWarps / parts * Tile::kStride
                                                : Tile::kThreads / parts * Tile::kBatch),
-      .tiles = tiles,
-      .matrices = static_cast<unsigned>(p.batch_count),
+      .tiles = Divisor(tiles),
+      .matrices = Divisor(static_cast<unsigned>(p.batch_count)),
       .depth_per_split = cuts.depth_per_split,
+      .log2_slices = cuts.log2_slices,
       .partials = partials};
   // Quads are whole where they begin at multiples of 16 bytes and none crosses the matrix's edge.
   const bool aligned =
       columns_aligned(x, p.batch_count) && (shape.along_k ? p.k : shape.extent) % 4 == 0;
-  const int64_t blocks = int64_t{tiles} * p.batch_count * cuts.splits;
-  const auto run = [&](auto kernel, size_t shared_bytes) {
-    return launch(context, kernel, grid_size(blocks), Tile::kThreads, shared_bytes, args);
-  };
+  LaunchShape launch_shape;
+  launch_shape.blocks = grid_size(int64_t{tiles} * p.batch_count * cuts.splits);
+  launch_shape.threads = Tile::kThreads;
+  launch_shape.shared_bytes = sizeof(typename Tile::SharedStorage);
+  launch_shape.cluster_blocks = cuts.log2_slices > 0 ? 1 << cuts.log2_slices : 0;
+  const auto run = [&](auto kernel) { return launch(context, kernel, launch_shape, args); };
   if (shape.along_k) {
-    RETURN_IF_ERROR(run(aligned ? gemm_thin_depth<Tile, true> : gemm_thin_depth<Tile, false>,
-                        sizeof(typename Tile::DepthStorage)));
+    RETURN_IF_ERROR(run(aligned ? gemm_thin_depth<Tile, true> : gemm_thin_depth<Tile, false>));
   } else {
-    RETURN_IF_ERROR(run(aligned ? gemm_thin_tile<Tile, true> : gemm_thin_tile<Tile, false>,
-                        sizeof(typename Tile::TileStorage)));
+    RETURN_IF_ERROR(run(aligned ? gemm_thin_tile<Tile, true> : gemm_thin_tile<Tile, false>));
   }
   if (!partials) return MYGEMM_STATUS_SUCCESS;
   return cuda::launch_add_partials(p, cuts.splits, partials, context);

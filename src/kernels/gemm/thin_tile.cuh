@@ -71,11 +71,12 @@ __device__ __forceinline__ void add_products(float (&sum)[kThin][4], const float
   }
 }
 
-// Blocks that should fit a multiprocessor. With two of sixteen columns sm_120 spills.
-template <class Tile, bool kAligned>
+// Blocks that should fit a multiprocessor. With two of sixteen columns sm_100 and
+// sm_120 spill.
+template <class Tile>
 __device__ __host__ constexpr int blocks_per_sm() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
-  return Tile::kThin < 16 || kAligned ? Tile::kBlocksPerSm : 1;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+  return Tile::kThin < 16 ? Tile::kBlocksPerSm : 1;
 #else
   return Tile::kBlocksPerSm;
 #endif
@@ -84,11 +85,13 @@ __device__ __host__ constexpr int blocks_per_sm() {
 }  // namespace thin_tile
 
 template <class Tile, bool kAligned>
-__global__ void __launch_bounds__(Tile::kThreads, (thin_tile::blocks_per_sm<Tile, kAligned>()))
+__global__ void __launch_bounds__(Tile::kThreads, thin_tile::blocks_per_sm<Tile>())
     gemm_thin_tile(const ThinArgs args) {
   using namespace thin_tile;
   constexpr int kThin = Tile::kThin, kBatch = Tile::kBatch;
-  auto& shared = shared_storage<typename Tile::TileStorage>();
+  auto& storage = shared_storage<typename Tile::SharedStorage>();
+  auto& shared = storage.tile;
+  ThinSums<Tile>::open(storage.inbox, args);
   ptx::launch_dependents();
   const int lanes = static_cast<int>(args.parts_of_tile);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
@@ -134,6 +137,7 @@ __global__ void __launch_bounds__(Tile::kThreads, (thin_tile::blocks_per_sm<Tile
       for (int i = 0; i < 4; ++i) sum[t][i] += __shfl_xor_sync(0xffffffffu, sum[t][i], step);
     }
   }
+  ThinSums<Tile>::wait_for_inboxes(args);
 #pragma unroll
   for (int t0 = 0; t0 < kThin; t0 += Tile::kThinAtOnce) {
     __syncthreads();  // Y, or the sums before, are read
@@ -150,9 +154,8 @@ __global__ void __launch_bounds__(Tile::kThreads, (thin_tile::blocks_per_sm<Tile
       }
     }
     __syncthreads();  // the warps' sums are there
-    const ThinBlock again(args);
-    const int64_t l0 = int64_t{again.tile} * Tile::kRows * lanes;
-    const ThinResults results(args, again);
+    const ThinSums<Tile> sums(storage.inbox, args,
+                              int64_t{ThinBlock(args).tile} * Tile::kRows * lanes);
 #pragma unroll 1
     for (int e = static_cast<int>(threadIdx.x); e < Tile::kThinAtOnce * Tile::kTile;
          e += Tile::kThreads) {
@@ -161,8 +164,9 @@ __global__ void __launch_bounds__(Tile::kThreads, (thin_tile::blocks_per_sm<Tile
       float whole = 0.0f;
 #pragma unroll
       for (int w = 0; w < Tile::kWarps; ++w) whole += shared.sums[w][t][l];
-      results.store(l0 + l, t0 + t, whole);
+      sums.leave(l, t0 + t, whole);
     }
+    if (t0 + Tile::kThinAtOnce == kThin) sums.end();
   }
 }
 

@@ -2,6 +2,10 @@
 // Plain structs, so that a build without CUDA can explain plans too.
 #pragma once
 
+#include <cstdint>
+
+#include "problem.h"
+
 namespace mygemm {
 
 // Block tiles computed by warps of 8 x 4 lanes. A lane holds kQuadsM x kQuadsN quads of 4 x 4
@@ -119,6 +123,56 @@ using Fed128x64 = FedTile<128, 64, 16, 64, 32, 8, 8, 2, 8>;
 using Fed64x32 = FedTile<64, 32, 16, 64, 32, 8, 8, 8, 16>;
 using Fed32x32 = FedTile<32, 32, 16, 32, 32, 8, 4, 8, 24>;
 
+// What the blocks of a cluster that share a tile send each other; see cluster_sum.cuh. kMost:
+// elements of the largest tile.
+template <int kMost>
+struct Inbox {
+  float sums[kMost];  // of this block's part of the tile, block after block of the cluster
+  uint64_t received;
+};
+
+// Block tiles of the sliced kernels: kGroups groups of warps share the k of a step and add up at
+// the end. A lane holds kThreadM rows, 32 apart, of kThreadN neighbouring columns: a warp then
+// stores whole lines of C wherever they begin.
+template <int kBlockM_, int kBlockN_, int kThreadM_, int kThreadN_, int kGroups_, int kGroupDepth_,
+          int kStages_, int kBlocksPerSm_>
+struct SlicedTile {
+  static constexpr int kBlockM = kBlockM_, kBlockN = kBlockN_, kBlockK = kGroups_ * kGroupDepth_;
+  static constexpr int kThreadM = kThreadM_, kThreadN = kThreadN_;
+  static constexpr int kGroups = kGroups_, kGroupDepth = kGroupDepth_;
+  static constexpr int kStages = kStages_;
+  static constexpr int kBlocksPerSm = kBlocksPerSm_;
+  static constexpr int kWarpM = 32 * kThreadM, kWarpN = kThreadN;
+  static constexpr int kWarpsM = kBlockM / kWarpM, kWarpsN = kBlockN / kWarpN;
+  static constexpr int kGroupWarps = kWarpsM * kWarpsN;
+  static constexpr int kThreads = 32 * kGroupWarps * kGroups;
+  static constexpr int kElements = kBlockM * kBlockN;
+  // Blocks of a cluster that may share a tile: where results go through shared memory anyhow.
+  static constexpr int kMostSlices = kGroups == 1 ? 1 : kPortableCluster;
+
+  // Room for either layout of an operand; see Stage in sliced.cuh.
+  struct Stage {
+    alignas(16) float a[kBlockM * (kBlockK + 4)];
+    alignas(16) float b[kBlockN * (kBlockK + 4)];
+  };
+  struct SharedStorage {
+    union {
+      Stage stages[kStages];
+      float sums[kGroups][kBlockN][kBlockM];
+    };
+    Inbox<kMostSlices == 1 ? 1 : kElements> inbox;
+  };
+
+  static_assert(kBlockM % kWarpM == 0 && kBlockN % kWarpN == 0, "warps must tile the block");
+  static_assert(kThreadN % 4 == 0 && kGroupDepth % 4 == 0, "products take quads");
+};
+
+// Sums for their latency: as many groups as make the most of a multiprocessor for one tile.
+using Sliced32x16 = SlicedTile<32, 16, 1, 16, 8, 16, 2, 2>;
+// Short ones, and a large C for few k, which leaves straight from registers.
+using Sliced32x32 = SlicedTile<32, 32, 1, 8, 1, 64, 2, 4>;
+using Sliced64x64 = SlicedTile<64, 64, 2, 16, 1, 32, 2, 4>;
+
 // Products with a thin side of at most kThin. A block streams its part of the long operand from
 // global memory to registers; what it needs of the thin one, kChunk k of it, lies in shared memory.
 struct ThinWarps {
@@ -137,6 +191,7 @@ struct ThinTile : ThinWarps {
   // leave none; there a warp's products take long enough for the loads of others.
   static constexpr bool kTwoSets = kThin < 16;
   static constexpr int kSums = kRows * kThin;  // of a lane
+  static constexpr int kMostElements = kTile * kThin;
   // 4 floats of padding spread the rows of the thin operand, along k or along the thin side, over
   // the banks.
   static constexpr int kPitch = kChunk + 4, kPitchThin = kThin < 16 ? kThin : kThin + 4;
@@ -156,9 +211,12 @@ struct ThinTile : ThinWarps {
     alignas(16) float y[kThin][kPitch];
     float sums[kWarps][kSums];
   };
-  union SharedStorage {
-    TileStorage tile;
-    DepthStorage depth;
+  struct SharedStorage {
+    union {
+      TileStorage tile;
+      DepthStorage depth;
+    };
+    Inbox<kMostElements> inbox;
   };
 };
 

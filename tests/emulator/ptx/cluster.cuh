@@ -30,13 +30,22 @@ inline unsigned cluster_count() {
   return gridDim.x / emulator::cluster_blocks();
 }
 
-inline void cluster_sync(emulator::Site site = emulator::Site::here()) {
+inline void cluster_arrive_relaxed() { emulator::require_hopper("barrier.cluster"); }
+
+// Arrives too: a thread that has arrived runs on until it waits.
+inline void cluster_wait(emulator::Site site = emulator::Site::here()) {
   emulator::require_hopper("barrier.cluster");
   emulator::wait_for_cluster(site);
 }
 
+inline void cluster_sync(emulator::Site site = emulator::Site::here()) { cluster_wait(site); }
+
 inline void store_async_8(void* shared, uint64_t* barrier, unsigned rank, uint64_t value) {
-  emulator::start_store(shared, barrier, rank, value);
+  emulator::start_store(shared, barrier, rank, &value, sizeof value);
+}
+
+inline void store_async_4(float* shared, uint64_t* barrier, unsigned rank, float value) {
+  emulator::start_store(shared, barrier, rank, &value, sizeof value);
 }
 
 }  // namespace mygemm::ptx

@@ -1,0 +1,303 @@
+// Matrix product for what takes a few microseconds: latency counts, not throughput. All of a
+// block's loads are on their way at once, copied by all threads as the matrices lie (cp.async;
+// plain copies below sm_80), of any alignment; groups of warps slice the k of a step among each
+// other, and the blocks of a cluster (sm_90) that of the product. Sums meet in shared memory, in a
+// fixed order, so that there is no second kernel and no workspace.
+//
+// The kernel, and its launcher as a template over the tile; the .cu files beside instantiate it.
+#pragma once
+
+#include "kernels/divisor.h"
+#include "kernels/epilogue.cuh"
+#include "kernels/gemm/cluster_sum.cuh"
+#include "kernels/gemm/residency.cuh"
+#include "kernels/gemm/sliced.h"
+#include "kernels/gemm/tiles.h"
+#include "kernels/launch.h"
+#include "ptx/cp_async.cuh"
+#include "ptx/shared.cuh"
+#include "ptx/warp.cuh"
+
+namespace mygemm {
+
+struct SlicedArgs {
+  GemmProblem p;
+  Divisor tiles_m, tiles_n;
+  unsigned log2_slices;     // of the blocks of a cluster, which share a tile
+  int64_t depth_per_slice;  // k of each; a multiple of 4
+};
+
+namespace sliced {
+
+// A step of one operand in shared memory: kDepth k of kTile rows of A (columns of B), in lines of
+// what is contiguous in the matrix. 4 floats of padding send lanes that read 16 bytes along k of
+// neighbouring rows to different banks.
+template <bool kAlongK_, int kTile_, int kDepth_>
+struct Stage {
+  static constexpr bool kAlongK = kAlongK_;  // what is contiguous
+  static constexpr int kTile = kTile_, kDepth = kDepth_;
+  static constexpr int kLine = kAlongK ? kDepth : kTile;
+  static constexpr int kLines = kAlongK ? kTile : kDepth;
+  static constexpr int kPitch = kAlongK ? kDepth + 4 : kTile;
+
+  __device__ static constexpr int at(int i, int k) {
+    return kAlongK ? i * kPitch + k : k * kPitch + i;
+  }
+};
+
+// Copies the steps of one operand for a block, k ascending.
+template <class Stage, int kThreads>
+class StepLoader {
+ public:
+  // from: element (0, 0) of the first step. extent: rows (columns) of the tile inside the matrix.
+  __device__ StepLoader(const float* from, int64_t ld, int64_t extent)
+      : next_(from),
+        ld_(ld),
+        extent_(static_cast<int>(min(extent, int64_t{Stage::kTile}))),
+        aligned_(common_alignment(reinterpret_cast<uintptr_t>(from), ld * 4) == 16) {}
+
+  // Fills the stage with the next `depth` k, and with zeros up to a multiple of 4.
+  __device__ __forceinline__ void load(float* stage, int depth) {
+    if (aligned_) {
+      load_lines<4>(stage, depth);
+    } else {
+      load_lines<1>(stage, depth);
+    }
+    next_ += Stage::kAlongK ? Stage::kDepth : Stage::kDepth * ld_;
+  }
+
+ private:
+  template <int kFloats>
+  __device__ __forceinline__ void load_lines(float* stage, int depth) {
+    constexpr int kLanes = Stage::kLine / kFloats;  // that share a line
+    constexpr int kStep = kThreads / kLanes;        // lines at a time
+    constexpr int kUnrolled = Stage::kLines / kStep < 4 ? Stage::kLines / kStep : 4;
+    static_assert(kThreads % kLanes == 0 && Stage::kLines % (kStep * kUnrolled) == 0);
+    const int thread = ptx::thread_again();
+    const int in_line = thread % kLanes * kFloats;
+    const int padded = (depth + 3) / 4 * 4;
+    if (Stage::kAlongK && in_line >= padded) return;
+    const int inside = max(0, min(kFloats, (Stage::kAlongK ? depth : extent_) - in_line));
+    const int line = thread / kLanes;
+    int lines = (Stage::kAlongK ? extent_ : depth) - line;
+    const float* from = next_ + line * ld_ + in_line;
+    float* to = stage + line * Stage::kPitch + in_line;
+#pragma unroll 1
+    for (int left = Stage::kAlongK ? Stage::kLines : padded; left > 0; left -= kUnrolled * kStep) {
+#pragma unroll
+      for (int step = 0; step < kUnrolled * kStep; step += kStep) {
+        const int valid = step < lines ? inside : 0;
+        if constexpr (kFloats == 4) {
+          ptx::cp_async_first_of_16(to + step * Stage::kPitch, from, valid);
+        } else {
+          ptx::cp_async_4(to + step * Stage::kPitch, from, valid > 0);
+        }
+        from = ptx::advanced(from, kStep * ld_);
+      }
+      lines -= kUnrolled * kStep;
+      to += kUnrolled * kStep * Stage::kPitch;
+    }
+  }
+
+  const float* next_;
+  int64_t ld_;
+  int extent_;
+  bool aligned_;
+};
+
+// Adds the products of k in [k_begin, k_end) of a stage, 4 at a time.
+template <class Tile, class StageA, class StageB>
+__device__ __forceinline__ void multiply(float (&sum)[Tile::kThreadN][Tile::kThreadM],
+                                         const float* stage_a, const float* stage_b, int row,
+                                         int column, int k_begin, int k_end) {
+#pragma unroll 1
+  for (int k = k_begin; k < k_end; k += 4) {
+    float a[4][Tile::kThreadM];
+#pragma unroll
+    for (int i = 0; i < Tile::kThreadM; ++i) {
+      if constexpr (StageA::kAlongK) {
+        const float4 quad = *reinterpret_cast<const float4*>(stage_a + StageA::at(row + 32 * i, k));
+        a[0][i] = quad.x, a[1][i] = quad.y, a[2][i] = quad.z, a[3][i] = quad.w;
+      } else {
+#pragma unroll
+        for (int kk = 0; kk < 4; ++kk) a[kk][i] = stage_a[StageA::at(row + 32 * i, k + kk)];
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < Tile::kThreadN; j += 4) {
+      // 4 k of 4 columns, the same for all lanes: quad[r][s] is k + s of column j + r where k is
+      // contiguous, else k + r of column j + s.
+      float quad[4][4];
+#pragma unroll
+      for (int r = 0; r < 4; ++r) {
+        const int from =
+            StageB::kAlongK ? StageB::at(column + j + r, k) : StageB::at(column + j, k + r);
+        const float4 b = *reinterpret_cast<const float4*>(stage_b + from);
+        quad[r][0] = b.x, quad[r][1] = b.y, quad[r][2] = b.z, quad[r][3] = b.w;
+      }
+#pragma unroll
+      for (int kk = 0; kk < 4; ++kk) {
+#pragma unroll
+        for (int jj = 0; jj < 4; ++jj) {
+          const float b = StageB::kAlongK ? quad[jj][kk] : quad[kk][jj];
+#pragma unroll
+          for (int i = 0; i < Tile::kThreadM; ++i) {
+            sum[j + jj][i] = fmaf(a[kk][i], b, sum[j + jj][i]);
+          }
+        }
+      }
+    }
+  }
+}
+
+// A lane's results, straight from registers.
+template <class Tile>
+__device__ __forceinline__ void store_sums(const TileOfC& c, int row, int column,
+                                           const float (&sum)[Tile::kThreadN][Tile::kThreadM],
+                                           float alpha, float beta) {
+  float* to = c.first + row + column * c.ld;
+#pragma unroll
+  for (int j = 0; j < Tile::kThreadN; ++j) {
+    if (column + j >= c.columns) return;
+#pragma unroll
+    for (int i = 0; i < Tile::kThreadM; ++i) {
+      if (row + 32 * i < c.rows) store_result(to + 32 * i, sum[j][i], alpha, beta);
+    }
+    to = ptx::advanced(to, c.ld);
+  }
+}
+
+// Element e of the tile, by columns.
+template <class Tile>
+__device__ __forceinline__ void store_element(const TileOfC& c, int e, float sum, float alpha,
+                                              float beta) {
+  const int row = e % Tile::kBlockM, column = e / Tile::kBlockM;
+  if (row >= c.rows || column >= c.columns) return;
+  store_result(c.first + row + column * c.ld, sum, alpha, beta);
+}
+
+// Adds up what the groups have of each element, and gives it to leave(e, sum).
+template <class Tile, class Leave>
+__device__ __forceinline__ void add_groups(const typename Tile::SharedStorage& shared,
+                                           Leave leave) {
+#pragma unroll 1
+  for (int e = static_cast<int>(threadIdx.x); e < Tile::kElements; e += Tile::kThreads) {
+    const float* of_group = &shared.sums[0][0][0] + e;
+    float sum = of_group[0];
+#pragma unroll
+    for (int group = 1; group < Tile::kGroups; ++group) {
+      sum += of_group[group * Tile::kElements];
+    }
+    leave(e, sum);
+  }
+}
+
+}  // namespace sliced
+
+template <class Tile, bool kTransA, bool kTransB>
+__global__ void __launch_bounds__(Tile::kThreads, least_blocks<Tile>())
+    gemm_sliced(const SlicedArgs args) {
+  using namespace sliced;
+  using StageA = Stage<kTransA, Tile::kBlockM, Tile::kBlockK>;
+  using StageB = Stage<!kTransB, Tile::kBlockN, Tile::kBlockK>;
+  const GemmProblem& p = args.p;
+  auto& shared = shared_storage<typename Tile::SharedStorage>();
+  const float alpha = load_scalar(p.alpha), beta = load_scalar(p.beta);
+
+  const unsigned tile = blockIdx.x >> args.log2_slices;
+  const unsigned slice = blockIdx.x - (tile << args.log2_slices);
+  const unsigned columns = args.tiles_m.quotient(tile);  // of tiles
+  const unsigned batch = args.tiles_n.quotient(columns);
+  const int64_t i0 = int64_t{tile - columns * args.tiles_m.value()} * Tile::kBlockM;
+  const int64_t j0 = int64_t{columns - batch * args.tiles_n.value()} * Tile::kBlockN;
+  if (Tile::kMostSlices > 1 && args.log2_slices > 0) {
+    ClusterSum::open(shared.inbox, Tile::kElements);
+  }
+
+  const int64_t k0 = slice * args.depth_per_slice;
+  const int64_t depth = max(int64_t{0}, min(args.depth_per_slice, products_of(p, alpha) - k0));
+  // Fewer than 2^31: A and B would be 256 GiB.
+  const auto steps = static_cast<int>(ceil_div(depth, Tile::kBlockK));
+  const int last_depth = static_cast<int>(depth - int64_t{steps} * Tile::kBlockK) + Tile::kBlockK;
+
+  float sum[Tile::kThreadN][Tile::kThreadM] = {};
+  const int warp = ptx::warp_number(), group = warp / Tile::kGroupWarps;
+  const int in_group = warp % Tile::kGroupWarps;
+  const int row = in_group % Tile::kWarpsM * Tile::kWarpM + static_cast<int>(threadIdx.x) % 32;
+  const int column = in_group / Tile::kWarpsM * Tile::kWarpN;
+  if (steps > 0) {
+    StepLoader<StageA, Tile::kThreads> load_a(
+        p.a.matrix(batch) + (kTransA ? i0 * p.a.ld + k0 : i0 + k0 * p.a.ld), p.a.ld, p.m - i0);
+    StepLoader<StageB, Tile::kThreads> load_b(
+        p.b.matrix(batch) + (kTransB ? j0 + k0 * p.b.ld : j0 * p.b.ld + k0), p.b.ld, p.n - j0);
+    // Steps before the first only load: so all loads are one place in the code, and what runs once
+    // from a cold instruction cache is short.
+#pragma unroll 1
+    for (int step = 1 - Tile::kStages; step < steps; ++step) {
+      if (step >= 0) {
+        ptx::cp_async_wait<Tile::kStages - 2>();
+        __syncthreads();  // all copies of this step are in; the last step's stage is free
+      }
+      const int ahead = step + Tile::kStages - 1;
+      if (ahead < steps) {
+        const int inside = ahead + 1 < steps ? Tile::kBlockK : last_depth;
+        auto& stage = shared.stages[ahead % Tile::kStages];
+        load_a.load(stage.a, inside);
+        load_b.load(stage.b, inside);
+      }
+      ptx::cp_async_commit();  // also where empty: the wait above counts groups
+      if (step < 0) continue;
+      const auto& stage = shared.stages[step % Tile::kStages];
+      const int inside = step + 1 < steps ? Tile::kBlockK : last_depth;
+      const int share = (inside + 4 * Tile::kGroups - 1) / (4 * Tile::kGroups) * 4;
+      multiply<Tile, StageA, StageB>(sum, stage.a, stage.b, row, column, group * share,
+                                     min((group + 1) * share, inside));
+    }
+  }
+
+  const TileOfC c(p.c.matrix(batch) + i0 + j0 * p.c.ld, p.c.ld, p.m - i0, p.n - j0);
+  if constexpr (Tile::kGroups == 1) {
+    store_sums<Tile>(c, row, column, sum, alpha, beta);
+  } else {
+    __syncthreads();  // every stage has been read
+#pragma unroll
+    for (int j = 0; j < Tile::kThreadN; ++j) {
+#pragma unroll
+      for (int i = 0; i < Tile::kThreadM; ++i) {
+        shared.sums[group][column + j][row + 32 * i] = sum[j][i];
+      }
+    }
+    __syncthreads();
+    const auto store = [&](int e, float whole) { store_element<Tile>(c, e, whole, alpha, beta); };
+    if (args.log2_slices == 0) {
+      add_groups<Tile>(shared, store);
+    } else {
+      const ClusterSum cluster(shared.inbox, Tile::kElements, args.log2_slices, slice);
+      ptx::cluster_wait();  // every block has opened its inbox
+      add_groups<Tile>(shared, [&](int e, float whole) { cluster.send(e, whole); });
+      cluster.receive(store);
+    }
+  }
+}
+
+template <class Tile>
+Status launch_sliced(const GemmRow& row, const GemmProblem& p, const LaunchContext& context) {
+  const int64_t tiles_m = ceil_div(p.m, Tile::kBlockM), tiles_n = ceil_div(p.n, Tile::kBlockN);
+  const unsigned log2_slices = log2_slices_of(row, p, *context.device);
+  const int64_t slices = int64_t{1} << log2_slices;
+  const SlicedArgs args{p, Divisor(static_cast<unsigned>(tiles_m)),
+                        Divisor(static_cast<unsigned>(tiles_n)), log2_slices,
+                        ceil_div(ceil_div(p.k, slices), 4) * 4};
+  LaunchShape shape;
+  shape.blocks = grid_size(tiles_m * tiles_n * p.batch_count * slices);
+  shape.threads = Tile::kThreads;
+  shape.shared_bytes = sizeof(typename Tile::SharedStorage);
+  shape.cluster_blocks = slices > 1 ? static_cast<int>(slices) : 0;
+  const auto run = [&](auto kernel) { return launch(context, kernel, shape, args); };
+  if (p.transa) {
+    return p.transb ? run(gemm_sliced<Tile, true, true>) : run(gemm_sliced<Tile, true, false>);
+  }
+  return p.transb ? run(gemm_sliced<Tile, false, true>) : run(gemm_sliced<Tile, false, false>);
+}
+
+}  // namespace mygemm
