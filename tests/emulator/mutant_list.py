@@ -36,6 +36,9 @@ SMALL_32X32 = "kernels/gemm/small_32x32.cu"
 WARPTILED = "kernels/gemm/warptiled.cuh"
 WARPTILED_64X64 = "kernels/gemm/warptiled_64x64.cu"
 PARTIALS = "kernels/gemm/partials.cu"
+SLICED = "kernels/gemm/sliced.cuh"
+SLICED_32X16 = "kernels/gemm/sliced_32x16.cu"
+CLUSTER_SUM = "kernels/gemm/cluster_sum.cuh"
 THIN_TILE = "kernels/gemm/thin_tile.cuh"
 THIN_DEPTH = "kernels/gemm/thin_depth.cuh"
 THIN_4 = "kernels/gemm/thin_4.cu"
@@ -76,6 +79,30 @@ MUTANTS = [
     Mutant("gemm small: loads one step too far ahead", SMALL,
            "steps + Tile::kStages - 1 : 0;", "steps + Tile::kStages : 0;",
            INTEGERS + "small_32x32", compiled=SMALL_32X32, few_blocks=True),
+    Mutant("gemm sliced: no wait for copies", SLICED,
+           "ptx::cp_async_wait<Tile::kStages - 2>();", "", INTEGERS + "sliced_32x16",
+           compiled=SLICED_32X16),
+    Mutant("gemm sliced: no barrier before the products", SLICED,
+           "__syncthreads();  // all copies of this step are in", "//", INTEGERS + "sliced_32x16",
+           compiled=SLICED_32X16),
+    Mutant("gemm sliced: sums laid over stages too early", SLICED,
+           "__syncthreads();  // every stage has been read", "", INTEGERS + "sliced_32x16",
+           compiled=SLICED_32X16),
+    Mutant("gemm sliced: groups' sums added too early", SLICED,
+           "__syncthreads();  // the groups' sums are there", "", INTEGERS + "sliced_32x16",
+           compiled=SLICED_32X16),
+    Mutant("gemm sliced: k beyond the end is not made zero", SLICED,
+           "const int padded = (depth + 3) / 4 * 4;", "const int padded = depth;",
+           GEMM_SHAPES + "sliced_32x16", compiled=SLICED_32X16),
+    Mutant("gemm clusters: inboxes are not awaited", SLICED,
+           "ptx::cluster_wait();  // every block has opened its inbox", "",
+           INTEGERS + "sliced_32x16", compiled=SLICED_32X16),
+    Mutant("gemm clusters: others' sums are not awaited", CLUSTER_SUM,
+           "ptx::mbarrier_wait(received_, 0);", "", INTEGERS + "sliced_32x16",
+           compiled=SLICED_32X16),
+    Mutant("gemm clusters: one sum too few is awaited", CLUSTER_SUM,
+           "static_cast<unsigned>(4 * elements)", "static_cast<unsigned>(4 * elements - 4)",
+           INTEGERS + "sliced_32x16", compiled=SLICED_32X16),
     Mutant("gemm tma: groups do not meet before they add up", TMA_STORE,
            "meet(s, parity);\n  const LanePlace", "const LanePlace", INTEGERS + "tma_64x32",
            compiled=TMA_64X32),

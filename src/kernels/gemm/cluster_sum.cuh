@@ -22,6 +22,9 @@ class ClusterSum {
     if (threadIdx.x == 0) {
       ptx::mbarrier_init(&inbox.received, 1);
       ptx::mbarrier_init_fence();
+    }
+    __syncwarp();  // the warp may initialise as one, whichever thread asks for it
+    if (threadIdx.x == 0) {
       ptx::mbarrier_arrive_expect_tx(&inbox.received, static_cast<unsigned>(4 * elements));
     }
     __syncwarp();

@@ -267,7 +267,7 @@ __global__ void __launch_bounds__(Tile::kThreads, least_blocks<Tile>())
         shared.sums[group][column + j][row + 32 * i] = sum[j][i];
       }
     }
-    __syncthreads();
+    __syncthreads();  // the groups' sums are there
     const auto store = [&](int e, float whole) { store_element<Tile>(c, e, whole, alpha, beta); };
     if (args.log2_slices == 0) {
       add_groups<Tile>(shared, store);
