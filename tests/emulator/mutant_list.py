@@ -13,6 +13,7 @@ class Mutant(NamedTuple):
     occurrences: int = 1  # of `find` in the file
     compiled: str = ""  # where `file` is a header: the source that is compiled with it
     few_blocks: bool = False  # fewer blocks than the launch asks for, and multiprocessors
+    no_clusters: bool = False  # an sm_80: what clusters would cut goes through one block
 
 
 INTEGERS = "Rows/GemmRow.IntegersAreExact/"
@@ -129,7 +130,7 @@ MUTANTS = [
            compiled=THIN_4),
     Mutant("gemm thin, columns: no barrier before the next chunk", THIN_TILE,
            "if (chunk > 0) __syncthreads();  // the chunk before is read", "",
-           THIN_CHUNKS + "thin_4", compiled=THIN_4),
+           THIN_CHUNKS + "thin_4", compiled=THIN_4, no_clusters=True),
     Mutant("gemm thin, columns: sums laid over Y too early", THIN_TILE,
            "__syncthreads();  // Y, or the sums before, are read", "{}", THIN_PARTS + "thin_4",
            compiled=THIN_4),
@@ -141,7 +142,7 @@ MUTANTS = [
            compiled=THIN_4),
     Mutant("gemm thin, rows: no barrier before the next chunk", THIN_DEPTH,
            "if (chunk > 0 || pass > 0) __syncthreads();  // the chunk before is read", "",
-           THIN_CHUNKS + "thin_4", compiled=THIN_4),
+           THIN_CHUNKS + "thin_4", compiled=THIN_4, no_clusters=True),
     Mutant("gemm thin, rows: warps' sums added too early", THIN_DEPTH,
            "__syncthreads();  // the warps' sums are there", "{}", THIN_PARTS + "thin_4",
            compiled=THIN_4),

@@ -104,11 +104,13 @@ def link(build, objects, scratch):
 
 def run_tests(build, selection, library_dir):
     """(passed, how it ended) of the selected ops tests on the library in library_dir."""
-    test_filter, few_blocks = selection
+    test_filter, few_blocks, no_clusters = selection
     environment = dict(os.environ)
     if few_blocks:
         environment["MYGEMM_EMULATED_BLOCKS"] = "2"
         environment["MYGEMM_EMULATED_SMS"] = "2"
+    if no_clusters:
+        environment["MYGEMM_EMULATED_CC"] = "80"
     environment["LD_LIBRARY_PATH"] = f"{library_dir}:{build.runtime.parent}"
     command = [str(build.tests), f"--gtest_filter={test_filter}", "--gtest_fail_fast"]
     try:
@@ -125,7 +127,7 @@ def run_tests(build, selection, library_dir):
 
 
 def selection_of(mutant):
-    return mutant.filter, mutant.few_blocks
+    return mutant.filter, mutant.few_blocks, mutant.no_clusters
 
 
 def check_mutant(build, mutant):
