@@ -10,14 +10,23 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mygemm
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN *.h)
 
-# find_package(mygemm CONFIG). The targets file needs nothing else: no CUDA, no OpenMP.
+# The modules for Fortran, as sources: compilers cannot read each other's module files.
+set(MYGEMM_FORTRAN_DIR ${CMAKE_INSTALL_DATADIR}/mygemm/fortran)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/fortran/
+        DESTINATION ${MYGEMM_FORTRAN_DIR} COMPONENT development)
+
+# find_package(mygemm CONFIG).
 set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mygemm)
-install(EXPORT mygemm_targets NAMESPACE mygemm:: FILE mygemmConfig.cmake
+install(EXPORT mygemm_targets NAMESPACE mygemm:: FILE mygemmTargets.cmake
         DESTINATION ${cmake_dir} COMPONENT development)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/mygemmConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/mygemmConfig.cmake
+                              INSTALL_DESTINATION ${cmake_dir} PATH_VARS MYGEMM_FORTRAN_DIR)
 # While the major version is 0, a new minor version may change the ABI.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/mygemmConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/mygemmConfigVersion.cmake
+install(FILES ${PROJECT_BINARY_DIR}/mygemmConfig.cmake
+              ${PROJECT_BINARY_DIR}/mygemmConfigVersion.cmake
         DESTINATION ${cmake_dir} COMPONENT development)
 
 # pkg-config mygemm, with the prefix relative to the .pc file.

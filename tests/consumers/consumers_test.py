@@ -76,6 +76,26 @@ class Installed(ScratchTest):
         cache = (folder / "CMakeCache.txt").read_text()
         self.assertIn(f"mygemm_DIR:PATH={self.library_dir}/cmake/mygemm\n", cache)
 
+    @unittest.skipUnless(shutil.which("gfortran"), "gfortran is not installed")
+    def test_fortran(self):
+        folder = self.scratch / "fortran"
+        run("cmake", "-S", HERE / "fortran", "-B", folder, "-G", "Ninja",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DEXAMPLES={self.prefix}/share/mygemm/fortran/examples")
+        run("cmake", "--build", folder)
+        said = run(folder / "host_arrays")
+        self.assertIn("right", said)
+        self.assertIn("refused: lda = 4 is smaller than max(1, m) = 5", said)
+
+    def test_fortran_modules_need_the_language(self):
+        (self.scratch / "no_fortran").mkdir()
+        (self.scratch / "no_fortran/CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(no_fortran LANGUAGES NONE)\n"
+            "find_package(mygemm CONFIG REQUIRED COMPONENTS Fortran)\n")
+        with self.assertRaisesRegex(AssertionError, r"LANGUAGES\s+Fortran"):
+            run("cmake", "-S", self.scratch / "no_fortran", "-B", self.scratch / "no_fortran/build",
+                f"-DCMAKE_PREFIX_PATH={self.prefix}")
+
     def test_another_minor_version_is_refused(self):
         (self.scratch / "next").mkdir()
         (self.scratch / "next/CMakeLists.txt").write_text(

@@ -1,0 +1,17 @@
+# The target mygemm::fortran: the modules, compiled with the consumer's own compiler, since module
+# files suit no other. Beside the sources, in the tree and where they are installed; needs the
+# target mygemm::mygemm and a project with the language Fortran.
+if(TARGET mygemm::fortran)
+  return()
+endif()
+set(mygemm_fortran_modules ${CMAKE_CURRENT_BINARY_DIR}/mygemm_fortran)
+add_library(mygemm_fortran STATIC EXCLUDE_FROM_ALL
+  ${CMAKE_CURRENT_LIST_DIR}/mygemm_abi.f90
+  ${CMAKE_CURRENT_LIST_DIR}/mygemm_batches.f90
+  ${CMAKE_CURRENT_LIST_DIR}/mygemm_rows.f90
+  ${CMAKE_CURRENT_LIST_DIR}/mygemm.f90)
+add_library(mygemm::fortran ALIAS mygemm_fortran)
+set_target_properties(mygemm_fortran PROPERTIES
+  Fortran_MODULE_DIRECTORY ${mygemm_fortran_modules} POSITION_INDEPENDENT_CODE ON)
+target_include_directories(mygemm_fortran INTERFACE ${mygemm_fortran_modules})
+target_link_libraries(mygemm_fortran PUBLIC mygemm::mygemm)

@@ -1,0 +1,137 @@
+! The C interface of mygemm as it is: constants, and the functions behind the generic names of the
+! module mygemm, which alone programs use. include/mygemm/mygemm.h says what each does.
+module mygemm_abi
+  use, intrinsic :: iso_c_binding, only: c_char, c_float, c_int, c_int32_t, c_int64_t, c_ptr, &
+    c_size_t
+  implicit none
+  public
+
+  ! Status of a call.
+  integer(c_int), parameter :: MYGEMM_STATUS_SUCCESS = 0, MYGEMM_STATUS_NOT_INITIALIZED = 1, &
+    MYGEMM_STATUS_ALLOC_FAILED = 3, MYGEMM_STATUS_INVALID_VALUE = 7, &
+    MYGEMM_STATUS_ARCH_MISMATCH = 8, MYGEMM_STATUS_EXECUTION_FAILED = 13, &
+    MYGEMM_STATUS_INTERNAL_ERROR = 14, MYGEMM_STATUS_NOT_SUPPORTED = 15
+  ! op(X) in a product.
+  integer(c_int), parameter :: MYGEMM_OP_N = 0, MYGEMM_OP_T = 1, MYGEMM_OP_C = 2
+  ! Types of elements.
+  integer(c_int), parameter :: MYGEMM_R_32F = 0, MYGEMM_R_16F = 2, MYGEMM_R_16BF = 14
+  integer(c_int), parameter :: MYGEMM_SOFTMAX_MODE = 0, MYGEMM_LOG_SOFTMAX_MODE = 1
+  integer(c_int), parameter :: MYGEMM_MATH_DEFAULT = 0, MYGEMM_MATH_STRICT = 1
+  integer(c_int), parameter :: MYGEMM_POINTER_MODE_HOST = 0, MYGEMM_POINTER_MODE_DEVICE = 1
+  integer(c_int), parameter :: MYGEMM_BACKEND_AUTO = 0, MYGEMM_BACKEND_CUDA = 1, &
+    MYGEMM_BACKEND_HOST = 2
+
+  ! mygemmConfig_t
+  type, bind(C) :: mygemm_config
+    integer(c_size_t) :: struct_size
+    integer(c_int32_t) :: backend, device
+  end type mygemm_config
+
+  interface
+    function c_version() bind(C, name="mygemm_version") result(version)
+      import :: c_int
+      integer(c_int) :: version
+    end function c_version
+
+    function c_status_string(status) bind(C, name="mygemm_status_string") result(text)
+      import :: c_int, c_ptr
+      integer(c_int), value :: status
+      type(c_ptr) :: text
+    end function c_status_string
+
+    function c_last_error() bind(C, name="mygemm_last_error") result(text)
+      import :: c_ptr
+      type(c_ptr) :: text
+    end function c_last_error
+
+    function c_create(handle, config) bind(C, name="mygemm_create_with_config") result(status)
+      import :: c_int, c_ptr, mygemm_config
+      type(c_ptr), intent(out) :: handle
+      type(mygemm_config), intent(in) :: config
+      integer(c_int) :: status
+    end function c_create
+
+    function c_destroy(handle) bind(C, name="mygemm_destroy") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle
+      integer(c_int) :: status
+    end function c_destroy
+
+    function c_get_backend(handle, backend) bind(C, name="mygemm_get_backend") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle
+      integer(c_int), intent(out) :: backend
+      integer(c_int) :: status
+    end function c_get_backend
+
+    function c_set_stream(handle, stream) bind(C, name="mygemm_set_stream") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle, stream
+      integer(c_int) :: status
+    end function c_set_stream
+
+    function c_set_workspace(handle, workspace, bytes) bind(C, name="mygemm_set_workspace") &
+        result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: handle, workspace
+      integer(c_size_t), value :: bytes
+      integer(c_int) :: status
+    end function c_set_workspace
+
+    function c_set_math_mode(handle, mode) bind(C, name="mygemm_set_math_mode") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle
+      integer(c_int), value :: mode
+      integer(c_int) :: status
+    end function c_set_math_mode
+
+    function c_sgemm(handle, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) &
+        bind(C, name="mygemm_sgemm") result(status)
+      import :: c_float, c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: handle, a, b, c
+      integer(c_int), value :: transa, transb
+      integer(c_int64_t), value :: m, n, k, lda, ldb, ldc
+      real(c_float), intent(in) :: alpha, beta
+      integer(c_int) :: status
+    end function c_sgemm
+
+    function c_sgemm_strided_batched(handle, transa, transb, m, n, k, alpha, a, lda, stride_a, &
+        b, ldb, stride_b, beta, c, ldc, stride_c, batch_count) &
+        bind(C, name="mygemm_sgemm_strided_batched") result(status)
+      import :: c_float, c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: handle, a, b, c
+      integer(c_int), value :: transa, transb
+      integer(c_int64_t), value :: m, n, k, lda, stride_a, ldb, stride_b, ldc, stride_c, &
+        batch_count
+      real(c_float), intent(in) :: alpha, beta
+      integer(c_int) :: status
+    end function c_sgemm_strided_batched
+
+    function c_softmax(handle, mode, rows, cols, scale, x, xtype, ldx, y, ytype, ldy) &
+        bind(C, name="mygemm_softmax") result(status)
+      import :: c_float, c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: handle, x, y
+      integer(c_int), value :: mode, xtype, ytype
+      integer(c_int64_t), value :: rows, cols, ldx, ldy
+      real(c_float), value :: scale
+      integer(c_int) :: status
+    end function c_softmax
+
+    function c_transpose(handle, element_size, rows, cols, in, ldin, out, ldout) &
+        bind(C, name="mygemm_transpose") result(status)
+      import :: c_int, c_int64_t, c_ptr, c_size_t
+      type(c_ptr), value :: handle, in, out
+      integer(c_size_t), value :: element_size
+      integer(c_int64_t), value :: rows, cols, ldin, ldout
+      integer(c_int) :: status
+    end function c_transpose
+  end interface
+
+contains
+
+  elemental function wide(size) result(wider)
+    integer(c_int32_t), intent(in) :: size
+    integer(c_int64_t) :: wider
+    wider = int(size, c_int64_t)
+  end function wide
+end module mygemm_abi
