@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -13,7 +14,9 @@
 #include "launch.h"
 #include "memory.h"
 
-struct CUstream_st {};  // only its address matters
+struct CUstream_st {};  // of these only the addresses matter
+struct CUevent_st {};
+struct CUmemPoolHandle_st {};
 
 namespace {
 
@@ -274,6 +277,18 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   return cudaMemcpy(to, from, bytes, kind);
 }
 
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t) {
+  const std::lock_guard guard(lock);
+  if (width > to_pitch || width > from_pitch) return done(cudaErrorInvalidValue);
+  for (size_t row = 0; row < height; ++row) {
+    const cudaError_t error = copy(static_cast<char*>(to) + row * to_pitch,
+                                   static_cast<const char*>(from) + row * from_pitch, width, kind);
+    if (error != cudaSuccess) return done(error);
+  }
+  return done(cudaSuccess);
+}
+
 cudaError_t cudaMemset(void* data, int value, size_t bytes) {
   const std::lock_guard guard(lock);
   context_is_current = true;
@@ -288,7 +303,35 @@ cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t) {
   return cudaMemset(data, value, bytes);
 }
 
-// ---- streams ----
+cudaError_t cudaHostAlloc(void** data, size_t bytes, unsigned) {
+  context_is_current = true;
+  *data = std::malloc(bytes);
+  return done(*data || bytes == 0 ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaFreeHost(void* data) {
+  std::free(data);
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  if (properties->location.id != 0) return done(cudaErrorInvalidDevice);
+  static CUmemPoolHandle_st only_pool;
+  *pool = &only_pool;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void*) {
+  return done(pool ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** data, size_t bytes, cudaMemPool_t pool, cudaStream_t) {
+  return pool ? cudaMalloc(data, bytes) : done(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaFreeAsync(void* data, cudaStream_t) { return cudaFree(data); }
+
+// ---- streams and events ----
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   *stream = new CUstream_st;
@@ -302,3 +345,26 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return done(cudaSuccess); }
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned) {
+  return done(event ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = new CUevent_st;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (!event) return done(cudaErrorInvalidResourceHandle);
+  delete event;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+  return done(event ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return done(event ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}

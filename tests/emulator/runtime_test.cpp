@@ -1,4 +1,5 @@
 // Proves the emulator's host functions: device memory with its guards, launch limits, streams.
+#include <algorithm>
 #include <vector>
 
 #include "device.h"
@@ -67,6 +68,39 @@ TEST_F(EmulatorTest, CopiesAreChecked) {
 }
 
 // ---- launches ----
+
+TEST_F(EmulatorTest, ColumnsAreCopiedToPinnedMemory) {
+  const DeviceArray<int> data(6);  // 2 x 2 with a leading dimension of 3
+  const int columns[] = {1, 2, 3, 4};
+  int* pinned = nullptr;
+  ASSERT_EQ(cudaHostAlloc(reinterpret_cast<void**>(&pinned), 4 * sizeof(int), cudaHostAllocDefault),
+            cudaSuccess);
+  const size_t width = 2 * sizeof(int);
+  EXPECT_EQ(cudaMemcpy2DAsync(data.data(), 3 * sizeof(int), columns, width, width, 2,
+                              cudaMemcpyHostToDevice),
+            cudaSuccess);
+  EXPECT_EQ(cudaMemcpy2DAsync(pinned, width, data.data(), 3 * sizeof(int), width, 2,
+                              cudaMemcpyDeviceToHost),
+            cudaSuccess);
+  EXPECT_TRUE(std::equal(columns, columns + 4, pinned));
+  EXPECT_EQ(data.values(), (std::vector<int>{1, 2, 0, 3, 4, 0}));
+  EXPECT_EQ(
+      cudaMemcpy2DAsync(pinned, width - 1, data.data(), width, width, 1, cudaMemcpyDeviceToHost),
+      cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFreeHost(pinned), cudaSuccess);
+}
+
+TEST_F(EmulatorTest, PoolsGiveDeviceMemory) {
+  cudaMemPoolProps properties{};
+  properties.location = {cudaMemLocationTypeDevice, 0};
+  cudaMemPool_t pool = nullptr;
+  ASSERT_EQ(cudaMemPoolCreate(&pool, &properties), cudaSuccess);
+  int* data = nullptr;
+  ASSERT_EQ(cudaMallocFromPoolAsync(reinterpret_cast<void**>(&data), 4, pool, nullptr),
+            cudaSuccess);
+  EXPECT_EQ(launch(1, 1, 0, write_element, data, 0), cudaSuccess);
+  EXPECT_EQ(cudaFreeAsync(data, nullptr), cudaSuccess);
+}
 
 TEST_F(EmulatorTest, LaunchLimitsAreCudas) {
   const auto status = [](dim3 blocks, dim3 threads, size_t shared_bytes) {
