@@ -1,0 +1,59 @@
+// Stream-ordered memory from a pool of each device's own, which keeps what it once had: the
+// device's default pool would return it to the system at the next synchronisation.
+#include "device.h"
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+
+namespace mygemm::cublas {
+namespace {
+
+struct Pool {
+  std::once_flag once;
+  cudaMemPool_t pool = nullptr;
+};
+
+cudaMemPool_t make_pool(int device) {
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = device;
+  cudaMemPool_t pool = nullptr;
+  if (cudaMemPoolCreate(&pool, &properties) != cudaSuccess) return nullptr;
+  uint64_t kept = UINT64_MAX;
+  cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept);
+  return pool;
+}
+
+cudaMemPool_t pool_of(int device) {
+  static std::array<Pool, kMaxDevices> pools;
+  Pool& pool = pools[device];
+  std::call_once(pool.once, [&] { pool.pool = make_pool(device); });
+  return pool.pool;
+}
+
+}  // namespace
+
+int current_device() {
+  int device = -1;
+  if (cudaGetDevice(&device) != cudaSuccess || device >= kMaxDevices) return -1;
+  return device;
+}
+
+StreamMemory::StreamMemory(int device, CUstream_st* stream, size_t bytes) : stream_(stream) {
+  if (bytes == 0) return;
+  cudaMemPool_t pool = pool_of(device);
+  if (!pool || cudaMallocFromPoolAsync(&data_, bytes, pool, stream) != cudaSuccess) {
+    data_ = nullptr;
+    cudaGetLastError();  // it is ours: the call goes on without a workspace
+  }
+}
+
+StreamMemory::~StreamMemory() {
+  if (data_) cudaFreeAsync(data_, stream_);
+}
+
+}  // namespace mygemm::cublas

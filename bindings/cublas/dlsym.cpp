@@ -1,0 +1,75 @@
+// Programs that load cuBLAS themselves (dlopen, then dlsym: language runtimes, TensorFlow, plugins)
+// are not reached by symbols that stand before cuBLAS's. They are by a dlsym that stands before the
+// C library's: where it is asked for a function of cuBLAS that we replace, and the library it is
+// asked of has one, it answers with ours. Everything else is the C library's answer.
+#include "dlsym.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "functions.h"
+
+namespace mygemm::cublas {
+namespace {
+
+using DlsymFunction = void* (*)(void* library, const char* name) noexcept;
+
+// The versions that the C library has had of it on the processors that CUDA runs on.
+constexpr const char* kVersions[] = {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"};
+
+DlsymFunction find_libc_dlsym() {
+  for (const char* version : kVersions) {
+    if (void* found = dlvsym(RTLD_NEXT, "dlsym", version)) {
+      return reinterpret_cast<DlsymFunction>(found);
+    }
+  }
+  return nullptr;
+}
+
+DlsymFunction libc_function() {
+  static std::atomic<DlsymFunction> known = nullptr;
+  DlsymFunction function = known.load(std::memory_order_relaxed);
+  if (!function) known.store(function = find_libc_dlsym(), std::memory_order_relaxed);
+  return function;
+}
+
+bool is_replaced(const char* name) {
+  if (std::strncmp(name, "cublas", 6) != 0) return false;
+  for (int i = 0; i < kReplacedFunctions; ++i) {
+    if (std::strcmp(name, kFunctionNames[i]) == 0) return true;
+  }
+  return false;
+}
+
+// Our own function of that name. RTLD_DEFAULT would find another's where we were not preloaded.
+void* ours(const char* name) {
+  static void* const ourselves = [] {
+    Dl_info info{};
+    dladdr(reinterpret_cast<void*>(&find_libc_dlsym), &info);
+    return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  }();
+  return ourselves ? libc_function()(ourselves, name) : nullptr;
+}
+
+// Ours for what `library` has of that name. Apart, so that dlsym below needs nothing on its stack.
+[[gnu::noinline]] void* replace(void* library, const char* name) {
+  void* const found = libc_function()(library, name);
+  void* const replacement = found ? ours(name) : nullptr;
+  return replacement ? replacement : found;
+}
+
+}  // namespace
+
+void* libc_dlsym(void* library, const char* name) { return libc_function()(library, name); }
+
+}  // namespace mygemm::cublas
+
+// The last call has to be a jump: what RTLD_NEXT means depends on the address that the C library
+// would return to. Compiled with -O2 always; a test asks for RTLD_NEXT through here.
+extern "C" [[gnu::visibility("default")]] void* dlsym(void* library, const char* name) noexcept {
+  using namespace mygemm::cublas;
+  if (library != RTLD_NEXT && is_replaced(name)) return replace(library, name);
+  return libc_function()(library, name);
+}

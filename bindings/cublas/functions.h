@@ -1,0 +1,94 @@
+// The functions of cuBLAS that libmygemm_cublas.so takes the place of, and why a call of one may
+// be forwarded to cuBLAS all the same.
+#pragma once
+
+#include <array>
+
+namespace mygemm::cublas {
+
+// Those that compute come first, in the order of kFunctionNames; the others are only watched, to
+// know what a handle was told and cannot be asked for.
+enum Function : int {
+  kSgemm,
+  kSgemm64,
+  kSgemmBatched,
+  kSgemmBatched64,
+  kSgemmStridedBatched,
+  kSgemmStridedBatched64,
+  kGemmEx,
+  kGemmEx64,
+  kGemmBatchedEx,
+  kGemmBatchedEx64,
+  kGemmStridedBatchedEx,
+  kGemmStridedBatchedEx64,
+  kSgeam,
+  kSgeam64,
+  kCreate,
+  kDestroy,
+  kSetStream,
+  kSetWorkspace,
+  kGetStream,  // from here on: called, not replaced
+  kGetPointerMode,
+  kGetMathMode,
+  kGetSmCountTarget,
+  kGetProperty,
+  kFunctionCount
+};
+inline constexpr int kComputeFunctions = kCreate;
+inline constexpr int kReplacedFunctions = kGetStream;
+
+inline constexpr std::array<const char*, kFunctionCount> kFunctionNames = {
+    "cublasSgemm_v2",
+    "cublasSgemm_v2_64",
+    "cublasSgemmBatched",
+    "cublasSgemmBatched_64",
+    "cublasSgemmStridedBatched",
+    "cublasSgemmStridedBatched_64",
+    "cublasGemmEx",
+    "cublasGemmEx_64",
+    "cublasGemmBatchedEx",
+    "cublasGemmBatchedEx_64",
+    "cublasGemmStridedBatchedEx",
+    "cublasGemmStridedBatchedEx_64",
+    "cublasSgeam",
+    "cublasSgeam_64",
+    "cublasCreate_v2",
+    "cublasDestroy_v2",
+    "cublasSetStream_v2",
+    "cublasSetWorkspace_v2",
+    "cublasGetStream_v2",
+    "cublasGetPointerMode_v2",
+    "cublasGetMathMode",
+    "cublasGetSmCountTarget",
+    "cublasGetProperty",
+};
+
+// What became of a call.
+enum Outcome : int {
+  kTaken,
+  kOtherTypes,
+  kReducedPrecision,
+  kGivenAlgorithm,
+  kNoDevice,
+  kOtherDevice,
+  kUnknownCublas,
+  kFewerSms,
+  kNotATranspose,
+  kLeftToCublas,
+  kOutcomeCount
+};
+
+inline constexpr std::array<const char*, kOutcomeCount> kOutcomeNames = {
+    "taken",
+    "a matrix or the sum is not FP32",
+    "the math mode or the compute type asks for less than FP32, or for emulation",
+    "an algorithm of cuBLAS was asked for",
+    "there is no GPU here that mygemm can use",
+    "the handle is not of the current device",
+    "cuBLAS is not of major version 11, 12 or 13",
+    "the handle has a limit on multiprocessors (cublasSetSmCountTarget)",
+    "a sum or a copy, not a transpose",
+    "arguments that cuBLAS is to judge, or nothing to compute",
+};
+
+}  // namespace mygemm::cublas

@@ -1,0 +1,45 @@
+// Counts calls, and prints the counts when the library is unloaded, which is at the process's end.
+#include "report.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace mygemm::cublas {
+namespace {
+
+using Counts = std::array<std::atomic<long long>, kOutcomeCount>;
+constinit std::array<Counts, kComputeFunctions> counts{};
+
+bool wanted() {
+  const char* value = std::getenv("MYGEMM_REPORT");
+  return value && *value && std::strcmp(value, "0") != 0;
+}
+
+void print_function(int function) {
+  const Counts& calls = counts[function];
+  long long forwarded = 0;
+  for (int i = kTaken + 1; i < kOutcomeCount; ++i) forwarded += calls[i];
+  if (calls[kTaken] + forwarded == 0) return;
+  std::fprintf(stderr, "mygemm:   %-30s %lld taken, %lld forwarded\n", kFunctionNames[function],
+               calls[kTaken].load(), forwarded);
+  for (int i = kTaken + 1; i < kOutcomeCount; ++i) {
+    if (calls[i] == 0) continue;
+    std::fprintf(stderr, "mygemm:     %lld forwarded: %s\n", calls[i].load(), kOutcomeNames[i]);
+  }
+}
+
+[[gnu::destructor]] void print_report() {
+  if (!wanted()) return;
+  std::fprintf(stderr, "mygemm: calls of this process\n");
+  for (int function = 0; function < kComputeFunctions; ++function) print_function(function);
+}
+
+}  // namespace
+
+void count(Function function, Outcome outcome) {
+  counts[function][outcome].fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace mygemm::cublas

@@ -1,0 +1,195 @@
+// What is taken: FP32 products and transposes whose handle and compute type leave no doubt that
+// FP32 is wanted, on a device that mygemm knows. Everything else is cuBLAS's.
+#include "take.h"
+
+#include <mygemm/mygemm.h>
+
+#include "device.h"
+#include "handles.h"
+#include "real_cublas.h"
+#include "report.h"
+
+namespace mygemm::cublas {
+namespace {
+
+// mygemm's handle, set up as cuBLAS's is.
+struct Session {
+  mygemmHandle_t handle;
+  int device;
+  Settings settings;
+  Told told;
+};
+
+Outcome open_session(cublasHandle_t handle, Session* session) {
+  session->device = current_device();
+  if (session->device < 0) return kNoDevice;
+  if (!known_version()) return kUnknownCublas;
+  if (!read_settings(handle, &session->settings)) return kLeftToCublas;
+  if (session->settings.sm_count_target != 0) return kFewerSms;
+  session->told = told(handle);
+  if (session->told.device >= 0 && session->told.device != session->device) return kOtherDevice;
+  session->handle = thread_handle(session->device);
+  if (!session->handle) return kNoDevice;
+  mygemm_set_stream(session->handle, session->settings.stream);
+  mygemm_set_pointer_mode(session->handle,
+                          session->settings.pointer_mode == CUBLAS_POINTER_MODE_HOST
+                              ? MYGEMM_POINTER_MODE_HOST
+                              : MYGEMM_POINTER_MODE_DEVICE);
+  return kTaken;
+}
+
+// Flags above the low four bits are about types of 16 bits; emulated FP64 is not about FP32.
+bool wants_fp32(cublasMath_t math) {
+  const int mode = math & 0xf;
+  return mode == CUBLAS_DEFAULT_MATH || mode == CUBLAS_PEDANTIC_MATH ||
+         mode == CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH;
+}
+
+// Default math is mygemm's default, which MYGEMM_MATH may have made strict; pedantic is strict.
+void set_math(const Session& session, cublasComputeType_t compute) {
+  static const mygemmMathMode_t default_mode = [&] {
+    mygemmMathMode_t mode = MYGEMM_MATH_DEFAULT;
+    mygemm_get_math_mode(session.handle, &mode);
+    return mode;
+  }();
+  const bool pedantic = compute == CUBLAS_COMPUTE_32F_PEDANTIC ||
+                        (session.settings.math & 0xf) == CUBLAS_PEDANTIC_MATH;
+  mygemm_set_math_mode(session.handle, pedantic ? MYGEMM_MATH_STRICT : default_mode);
+}
+
+// From sm_80 on cuBLAS's algorithms are all the same; which older devices' is meant is its matter.
+bool any_algorithm(cublasGemmAlgo_t algorithm) {
+  return algorithm == CUBLAS_GEMM_DEFAULT || algorithm == CUBLAS_GEMM_DEFAULT_TENSOR_OP;
+}
+
+Outcome judge(const GemmCall& call) {
+  if (call.a.type != CUDA_R_32F || call.b.type != CUDA_R_32F || call.c.type != CUDA_R_32F) {
+    return kOtherTypes;
+  }
+  switch (call.compute) {
+    case CUBLAS_COMPUTE_32F:
+    case CUBLAS_COMPUTE_32F_PEDANTIC: break;
+    case CUBLAS_COMPUTE_32F_FAST_16F:
+    case CUBLAS_COMPUTE_32F_FAST_16BF:
+    case CUBLAS_COMPUTE_32F_FAST_TF32:
+    case CUBLAS_COMPUTE_32F_EMULATED_16BFX9: return kReducedPrecision;
+    default: return kOtherTypes;
+  }
+  if (!any_algorithm(call.algorithm)) return kGivenAlgorithm;
+  const bool work = call.m > 0 && call.n > 0 && call.batch_count > 0;
+  return work ? kTaken : kLeftToCublas;
+}
+
+mygemmStatus_t run(mygemmHandle_t handle, const GemmCall& call) {
+  const auto transa = static_cast<mygemmOperation_t>(call.transa);
+  const auto transb = static_cast<mygemmOperation_t>(call.transb);
+  const auto* alpha = static_cast<const float*>(call.alpha);
+  const auto* beta = static_cast<const float*>(call.beta);
+  auto* c = const_cast<void*>(call.c.matrix);
+  if (call.batch == Batch::kPointers) {
+    return mygemm_sgemm_batched(handle, transa, transb, call.m, call.n, call.k, alpha,
+                                static_cast<const float* const*>(call.a.matrix), call.a.ld,
+                                static_cast<const float* const*>(call.b.matrix), call.b.ld, beta,
+                                static_cast<float* const*>(c), call.c.ld, call.batch_count);
+  }
+  const auto* a = static_cast<const float*>(call.a.matrix);
+  const auto* b = static_cast<const float*>(call.b.matrix);
+  if (call.batch == Batch::kStrided) {
+    return mygemm_sgemm_strided_batched(handle, transa, transb, call.m, call.n, call.k, alpha, a,
+                                        call.a.ld, call.a.stride, b, call.b.ld, call.b.stride, beta,
+                                        static_cast<float*>(c), call.c.ld, call.c.stride,
+                                        call.batch_count);
+  }
+  return mygemm_sgemm(handle, transa, transb, call.m, call.n, call.k, alpha, a, call.a.ld, b,
+                      call.b.ld, beta, static_cast<float*>(c), call.c.ld);
+}
+
+// In the workspace that cuBLAS's handle was given, or one for as long as the call runs.
+mygemmStatus_t run_in_workspace(const Session& session, const GemmCall& call) {
+  if (session.told.workspace) {
+    mygemm_set_workspace(session.handle, session.told.workspace, session.told.workspace_bytes);
+    return run(session.handle, call);
+  }
+  size_t wanted = 0;
+  mygemm_sgemm_workspace_size(session.handle, static_cast<mygemmOperation_t>(call.transa),
+                              static_cast<mygemmOperation_t>(call.transb), call.m, call.n, call.k,
+                              call.batch_count, &wanted);
+  const StreamMemory memory(session.device, session.settings.stream, wanted);
+  mygemm_set_workspace(session.handle, memory.data(), memory.data() ? wanted : 0);
+  return run(session.handle, call);
+}
+
+// A call that mygemm refused has written nothing, and cuBLAS gives its own answer to it.
+std::optional<cublasStatus_t> settle(Function function, mygemmStatus_t status) {
+  if (status == MYGEMM_STATUS_SUCCESS || status == MYGEMM_STATUS_EXECUTION_FAILED) {
+    count(function, kTaken);
+    return static_cast<cublasStatus_t>(status);
+  }
+  count(function, kLeftToCublas);
+  return std::nullopt;
+}
+
+bool is_operation(cublasOperation_t operation) {
+  return operation == CUBLAS_OP_N || operation == CUBLAS_OP_T || operation == CUBLAS_OP_C;
+}
+
+// One summand of a geam, and whether it is the whole result, transposed.
+struct Summand {
+  cublasOperation_t trans;
+  const float* scale;
+  const float* matrix;
+  int64_t ld;
+};
+
+bool has_legal_ld(const Summand& x, const GeamCall& call) {
+  return is_operation(x.trans) && x.ld >= (x.trans == CUBLAS_OP_N ? call.m : call.n);
+}
+
+// The summand that is transposed into C, or nullptr.
+const Summand* transposed(const Summand& a, const Summand& b, const GeamCall& call) {
+  if (!has_legal_ld(a, call) || !has_legal_ld(b, call)) return nullptr;
+  const Summand* kept = *b.scale == 0.0f ? &a : *a.scale == 0.0f ? &b : nullptr;
+  const bool moves = kept && *kept->scale == 1.0f && kept->trans != CUBLAS_OP_N;
+  return moves && kept->matrix != call.c ? kept : nullptr;
+}
+
+}  // namespace
+
+std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, const GemmCall& call) {
+  Session session;
+  Outcome outcome = judge(call);
+  if (outcome == kTaken) outcome = open_session(handle, &session);
+  if (outcome == kTaken && !wants_fp32(session.settings.math) &&
+      call.compute != CUBLAS_COMPUTE_32F_PEDANTIC) {
+    outcome = kReducedPrecision;
+  }
+  if (outcome != kTaken) {
+    count(function, outcome);
+    return std::nullopt;
+  }
+  set_math(session, call.compute);
+  return settle(function, run_in_workspace(session, call));
+}
+
+std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, const GeamCall& call) {
+  Session session;
+  Outcome outcome = call.m > 0 && call.n > 0 && call.alpha && call.beta ? kTaken : kLeftToCublas;
+  if (outcome == kTaken) outcome = open_session(handle, &session);
+  // Scalars in device memory cannot be looked at.
+  if (outcome == kTaken && session.settings.pointer_mode != CUBLAS_POINTER_MODE_HOST) {
+    outcome = kNotATranspose;
+  }
+  const Summand a{call.transa, call.alpha, call.a, call.lda};
+  const Summand b{call.transb, call.beta, call.b, call.ldb};
+  const Summand* moved = outcome == kTaken ? transposed(a, b, call) : nullptr;
+  if (outcome == kTaken && !moved) outcome = kNotATranspose;
+  if (outcome != kTaken) {
+    count(function, outcome);
+    return std::nullopt;
+  }
+  // Column-major n x m into column-major m x n.
+  return settle(function, mygemm_transpose(session.handle, sizeof(float), call.m, call.n,
+                                           moved->matrix, moved->ld, call.c, call.ldc));
+}
+
+}  // namespace mygemm::cublas
