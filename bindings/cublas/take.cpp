@@ -21,9 +21,9 @@ struct Session {
 };
 
 Outcome open_session(cublasHandle_t handle, Session* session) {
+  if (!known_version()) return kUnknownCublas;
   session->device = current_device();
   if (session->device < 0) return kNoDevice;
-  if (!known_version()) return kUnknownCublas;
   if (!read_settings(handle, &session->settings)) return kLeftToCublas;
   if (session->settings.sm_count_target != 0) return kFewerSms;
   session->told = told(handle);

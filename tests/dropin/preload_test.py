@@ -1,0 +1,81 @@
+"""The cuBLAS drop-in preloaded into programs on a machine without a GPU: nothing is taken, nothing
+breaks, and what was forwarded is told.
+
+Usage: preload_test.py DROP_IN PROGRAMS_DIR FAKES_DIR [unittest options]. PROGRAMS_DIR holds the
+programs of this folder, FAKES_DIR/fake_<major>/libcublas.so.13 cuBLAS's stand-ins.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+DROP_IN = PROGRAMS = FAKES = None  # set from the command line
+NO_GPU = "there is no GPU here that mygemm can use"
+
+
+def run(program, *arguments, preload=True, fake=13, report="1"):
+    """The finished process. fake: the folder with the cuBLAS that the loader finds, or a major
+    version of those in FAKES."""
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "MYGEMM_REPORT": report,
+                   "LD_LIBRARY_PATH": str(FAKES / f"fake_{fake}")}
+    if preload:
+        environment["LD_PRELOAD"] = str(DROP_IN)
+    return subprocess.run([PROGRAMS / program, *arguments], env=environment, text=True, check=False,
+                          capture_output=True)
+
+
+class Preloaded(unittest.TestCase):
+    def assert_forwarded(self, process, reason=NO_GPU):
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertEqual(process.stdout, "statuses: 0 0 0 0\n")
+        self.assertEqual(process.stderr.splitlines(), [
+            "mygemm: calls of this process",
+            "mygemm:   cublasSgemm_v2                 0 taken, 1 forwarded",
+            f"mygemm:     1 forwarded: {reason}"])
+
+    def test_program_that_is_linked_to_cublas(self):
+        self.assert_forwarded(run("cublas_linked"))
+
+    def test_program_that_loads_cublas_itself(self):
+        self.assert_forwarded(run("cublas_loader", "library", "libcublas.so.13"))
+
+    def test_plugin_that_is_linked_to_cublas(self):
+        self.assert_forwarded(run("cublas_loader", "plugin", PROGRAMS / "libcublas_plugin.so"))
+
+    def test_program_that_is_linked_to_the_drop_in_first(self):
+        self.assert_forwarded(run("cublas_linked_to_drop_in", preload=False))
+
+    def test_cublas_of_an_unknown_version(self):
+        self.assert_forwarded(run("cublas_linked", fake=14),
+                              reason="cuBLAS is not of major version 11, 12 or 13")
+
+    def test_no_cublas(self):
+        # Files that cannot be loaded hide those that this machine may have.
+        with tempfile.TemporaryDirectory(prefix="fake_", dir=FAKES) as folder:
+            for version in 11, 12, 13:
+                (pathlib.Path(folder) / f"libcublas.so.{version}").touch()
+            process = run("cublas_linked_to_drop_in", preload=False,
+                          fake=folder.rpartition("fake_")[2])
+        self.assertEqual(process.stdout, "statuses: 1 1 1 1\n")
+        self.assertEqual(process.stderr.splitlines()[0],
+                         "mygemm: no libcublas.so.13, .12 or .11 was found to forward "
+                         "cublasCreate_v2 to; set LD_LIBRARY_PATH")
+
+    def test_no_report_unless_asked_for(self):
+        for report in "", "0":
+            self.assertEqual(run("cublas_linked", report=report).stderr, "")
+
+    def test_program_without_cublas(self):
+        process = run("cublas_loader", "next")
+        self.assertEqual(process.stderr, "mygemm: calls of this process\n")
+
+    def test_dlsym_still_knows_who_asks(self):
+        for preload in False, True:
+            self.assertEqual(run("cublas_loader", "next", preload=preload).stdout, "next: 2\n")
+
+
+if __name__ == "__main__":
+    DROP_IN, PROGRAMS, FAKES = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(3))
+    unittest.main()
