@@ -1,0 +1,111 @@
+"""What a PyTorch or CuPy user of FP32 runs, with nothing in it about mygemm: one task a process, its
+result as a line of JSON.
+
+Usage: torch_client.py mm | bmm | training | graph | potrf | getrf | geqrf | cupy
+"""
+import json
+import sys
+
+import torch
+
+
+def random(*shape, seed=1):
+    generator = torch.Generator(device="cuda").manual_seed(seed)
+    return torch.randn(*shape, device="cuda", generator=generator)
+
+
+def worst_error(result, a, b):
+    """max |C - C_ref| / (|A| |B|), with FP64 as the reference."""
+    a, b = a.double(), b.double()
+    return ((result.double() - a @ b).abs() / (a.abs() @ b.abs())).max().item()
+
+
+def mm():
+    errors = []
+    for m, n, k in (64, 64, 64), (1000, 70, 333), (2048, 2048, 2048), (17, 4096, 4096):
+        a, b = random(m, k), random(k, n, seed=2)
+        errors.append(worst_error(a @ b, a, b))
+        errors.append(worst_error(a @ b.T.contiguous().T, a, b))
+    return {"errors": errors}
+
+
+def bmm():
+    a, b = random(12, 65, 130), random(12, 130, 33, seed=2)
+    shared = b[:1].expand(12, -1, -1)
+    return {"errors": [worst_error(torch.bmm(a, b), a, b),
+                       worst_error(torch.bmm(a, shared), a, shared)]}
+
+
+def network():
+    torch.manual_seed(3)
+    return torch.nn.Sequential(torch.nn.Linear(784, 512), torch.nn.Tanh(),
+                               torch.nn.Linear(512, 512), torch.nn.Tanh(),
+                               torch.nn.Linear(512, 10)).cuda()
+
+
+def training():
+    """Losses of a small network that learns a fixed function of its inputs."""
+    model = network()
+    inputs, teacher = random(256, 784), random(784, 10, seed=4)
+    labels = (inputs.double() @ teacher.double()).argmax(dim=1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    losses = []
+    for _ in range(60):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(inputs), labels)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return {"losses": losses}
+
+
+def graph():
+    """Products captured into a CUDA graph and replayed on other values."""
+    a, b = random(512, 300), random(300, 1000, seed=2)
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        a @ b  # warm-up, as PyTorch asks for
+    torch.cuda.synchronize()
+    captured = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(captured):
+        c = a @ b
+    a.copy_(random(512, 300, seed=5))
+    captured.replay()
+    return {"errors": [worst_error(c, a, b)]}
+
+
+def factored(factor, residual):
+    """The residual of a factorisation by cuSOLVER, relative to the matrix."""
+    torch.backends.cuda.preferred_linalg_library("cusolver")
+    a = random(1500, 1500)
+    matrix = a @ a.T + 1500 * torch.eye(1500, device="cuda")
+    parts = factor(matrix)
+    wrong = (residual(*parts) - matrix.double()).abs().max() / matrix.abs().max()
+    return {"residual": wrong.item()}
+
+
+def potrf():
+    return factored(lambda x: [torch.linalg.cholesky(x).double()], lambda low: low @ low.T)
+
+
+def getrf():
+    return factored(lambda x: [part.double() for part in torch.linalg.lu(x)],
+                    lambda p, low, up: p @ low @ up)
+
+
+def geqrf():
+    return factored(lambda x: [part.double() for part in torch.linalg.qr(x)], lambda q, r: q @ r)
+
+
+def cupy():
+    import cupy as cp  # only this task needs it
+    values = cp.random.default_rng(1)
+    a = values.standard_normal((300, 400), dtype=cp.float32)
+    b = values.standard_normal((400, 500), dtype=cp.float32)
+    exact = a.astype(cp.float64) @ b.astype(cp.float64)
+    bound = abs(a).astype(cp.float64) @ abs(b).astype(cp.float64)
+    return {"errors": [float((abs(a @ b - exact) / bound).max())]}
+
+
+if __name__ == "__main__":
+    print(json.dumps(globals()[sys.argv[1]]()))
