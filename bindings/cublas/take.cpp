@@ -119,6 +119,10 @@ mygemmStatus_t run_in_workspace(const Session& session, const GemmCall& call) {
   return run(session.handle, call);
 }
 
+bool has_null(const GemmCall& call) {
+  return !call.alpha || !call.beta || !call.a.matrix || !call.b.matrix || !call.c.matrix;
+}
+
 // A call that mygemm refused has written nothing, and cuBLAS gives its own answer to it.
 std::optional<cublasStatus_t> settle(Function function, mygemmStatus_t status) {
   if (status == MYGEMM_STATUS_SUCCESS || status == MYGEMM_STATUS_EXECUTION_FAILED) {
@@ -168,7 +172,13 @@ std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, con
     return std::nullopt;
   }
   set_math(session, call.compute);
-  return settle(function, run_in_workspace(session, call));
+  const mygemmStatus_t status = run_in_workspace(session, call);
+  if (status == MYGEMM_STATUS_INVALID_VALUE && has_null(call)) {
+    // The plain functions of cuBLAS refuse a NULL, the others follow it.
+    count(function, kTaken);
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  return settle(function, status);
 }
 
 std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, const GeamCall& call) {
