@@ -1,5 +1,6 @@
-# What `cmake --install` puts where, in three components that are also the Debian packages:
-# runtime (the library), development (header, CMake and pkg-config files), tools (the programs).
+# What `cmake --install` puts where, in four components that are also the Debian packages: runtime
+# (the library), development (headers, CMake and pkg-config files), dropin (the libraries that stand
+# before others), tools (the programs).
 # Everything finds its neighbours relative to itself: the prefix can be moved.
 include(CMakePackageConfigHelpers)
 
@@ -8,7 +9,16 @@ install(TARGETS mygemm EXPORT mygemm_targets
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mygemm
+                  ${PROJECT_SOURCE_DIR}/bindings/cublas/include/mygemm
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN *.h)
+
+# The drop-ins, with targets of their own: they may be left out. Preloads name libmygemm_cublas.so.
+set(drop_ins)
+foreach(target mygemm_cublas)
+  if(TARGET ${target})
+    list(APPEND drop_ins ${target})
+  endif()
+endforeach()
 
 # The modules for Fortran, as sources: compilers cannot read each other's module files.
 set(MYGEMM_FORTRAN_DIR ${CMAKE_INSTALL_DATADIR}/mygemm/fortran)
@@ -19,6 +29,12 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/fortran/
 set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mygemm)
 install(EXPORT mygemm_targets NAMESPACE mygemm:: FILE mygemmTargets.cmake
         DESTINATION ${cmake_dir} COMPONENT development)
+if(drop_ins)
+  install(TARGETS ${drop_ins} EXPORT mygemm_drop_in_targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dropin)
+  install(EXPORT mygemm_drop_in_targets NAMESPACE mygemm:: FILE mygemmDropInTargets.cmake
+          DESTINATION ${cmake_dir} COMPONENT dropin)
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/mygemmConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/mygemmConfig.cmake
                               INSTALL_DESTINATION ${cmake_dir} PATH_VARS MYGEMM_FORTRAN_DIR)

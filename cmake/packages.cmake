@@ -1,10 +1,13 @@
-# Debian packages: `cpack -G DEB` makes libmygemm0, libmygemm-dev and mygemm-tools out of the
-# three components of install.cmake.
+# Debian packages: `cpack -G DEB` makes libmygemm0, libmygemm-dev, mygemm-dropin and mygemm-tools out
+# of the components of install.cmake.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "mygemm developers <mygemm@example.org>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL runtime development tools)
+if(drop_ins)
+  list(APPEND CPACK_COMPONENTS_ALL dropin)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
@@ -26,6 +29,13 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${same_version}")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "${PROJECT_DESCRIPTION} (development files)
  The C header, and files for CMake and pkg-config.")
+
+set(CPACK_DEBIAN_DROPIN_PACKAGE_NAME mygemm-dropin)
+set(CPACK_DEBIAN_DROPIN_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_DROPIN_PACKAGE_DEPENDS "${same_version}")
+set(CPACK_COMPONENT_DROPIN_DESCRIPTION "${PROJECT_DESCRIPTION} (drop-in libraries)
+ Preloaded or linked before another library, they take its calls: libmygemm_cublas.so those
+ of cuBLAS.")
 
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME mygemm-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION utils)
