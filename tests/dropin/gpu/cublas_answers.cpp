@@ -36,13 +36,19 @@ cublasStatus_t call(const std::string& name, Arguments... arguments) {
   return function(arguments...);
 }
 
-void reset_c(bool nan) {
-  std::vector<float> c(kElements);
+// Everything as it was: cuBLAS has been seen to write astray on some of the bad arguments.
+void reset(bool nan) {
+  std::vector<float> operand(kElements), c(kElements);
+  for (int i = 0; i < kElements; ++i) operand[i] = static_cast<float>(i * 7 % 13 - 6);
   for (int i = 0; i < kElements; ++i) c[i] = static_cast<float>(i % 11 - 5);
-  require(
-      cudaMemcpy(c_memory, c.data(), sizeof(float) * kElements, cudaMemcpyDefault) == cudaSuccess,
-      "cudaMemcpy");
-  if (nan) cudaMemset(c_memory, 0xff, sizeof(float) * kElements);
+  const float* const both[] = {a_memory,        a_memory + 2400, b_memory,
+                               b_memory + 2500, c_memory,        c_memory + 700};
+  const size_t bytes = sizeof(float) * kElements;
+  cudaMemcpy(a_memory, operand.data(), bytes, cudaMemcpyDefault);
+  cudaMemcpy(b_memory, operand.data(), bytes, cudaMemcpyDefault);
+  cudaMemcpy(c_memory, c.data(), bytes, cudaMemcpyDefault);
+  if (nan) cudaMemset(c_memory, 0xff, bytes);
+  require(cudaMemcpy(pointers, both, sizeof both, cudaMemcpyDefault) == cudaSuccess, "cudaMemcpy");
 }
 
 // FNV-1a of all of C.
@@ -159,7 +165,7 @@ void ask_products(const Case& c, const std::string& suffix) {
   const auto* bs_v = reinterpret_cast<const void* const*>(bs);
   auto* outs_v = reinterpret_cast<void* const*>(outs);
   const auto ask = [&](const std::string& name, auto... arguments) {
-    reset_c(c.nan);
+    reset(c.nan);
     const cublasStatus_t status =
         call(name + suffix, h, ta, tb, i(c.m), i(c.n), i(c.k), arguments...);
     report(name + suffix, c.about, status);
@@ -213,7 +219,7 @@ void ask_sums(const std::string& suffix) {
       {.about = "handle NULL", .handle = false},
   };
   for (const Sum& s : sums) {
-    reset_c(false);
+    reset(false);
     const float* a = s.in_place ? c_memory : a_memory;
     const float* b = s.no_b ? nullptr : b_memory;
     float* c = s.no_c ? nullptr : c_memory;
@@ -238,18 +244,15 @@ void ask_everything(const char* mode) {
   ask_sums<int64_t>("_64");
 }
 
-void make_matrices() {
-  std::vector<float> values(kElements);
-  for (int i = 0; i < kElements; ++i) values[i] = static_cast<float>(i * 7 % 13 - 6);
-  const size_t bytes = sizeof(float) * kElements;
-  for (float** memory : {&a_memory, &b_memory, &c_memory}) {
-    require(cudaMalloc(memory, bytes) == cudaSuccess, "cudaMalloc");
-    cudaMemcpy(*memory, values.data(), bytes, cudaMemcpyDefault);
-  }
-  const float* const both[] = {a_memory,        a_memory + 2400, b_memory,
-                               b_memory + 2500, c_memory,        c_memory + 700};
-  require(cudaMalloc(&pointers, sizeof both) == cudaSuccess, "cudaMalloc");
-  cudaMemcpy(pointers, both, sizeof both, cudaMemcpyDefault);
+// With room around each.
+void allocate() {
+  constexpr size_t kRoom = size_t{1} << 24;
+  char* memory = nullptr;
+  require(cudaMalloc(&memory, 5 * kRoom) == cudaSuccess, "cudaMalloc");
+  a_memory = reinterpret_cast<float*>(memory + kRoom);
+  b_memory = reinterpret_cast<float*>(memory + 2 * kRoom);
+  c_memory = reinterpret_cast<float*>(memory + 3 * kRoom);
+  pointers = reinterpret_cast<float**>(memory + 4 * kRoom);
 }
 
 }  // namespace
@@ -266,7 +269,7 @@ int main(int count, char** words) {
     std::fprintf(stderr, "%s\n", dlerror());
     return 77;
   }
-  make_matrices();
+  allocate();
   require(call("cublasCreate_v2", &handle) == CUBLAS_STATUS_SUCCESS, "cublasCreate");
   ask_everything("");
   call("cublasSetMathMode", handle, CUBLAS_PEDANTIC_MATH);
