@@ -7,7 +7,8 @@ endif()
 set(mygemm_fortran_modules ${CMAKE_CURRENT_BINARY_DIR}/mygemm_fortran)
 add_library(mygemm_fortran STATIC EXCLUDE_FROM_ALL
   ${CMAKE_CURRENT_LIST_DIR}/mygemm_abi.f90
-  ${CMAKE_CURRENT_LIST_DIR}/mygemm_batches.f90
+  ${CMAKE_CURRENT_LIST_DIR}/mygemm_plans.f90
+  ${CMAKE_CURRENT_LIST_DIR}/mygemm_products.f90
   ${CMAKE_CURRENT_LIST_DIR}/mygemm_rows.f90
   ${CMAKE_CURRENT_LIST_DIR}/mygemm.f90)
 add_library(mygemm::fortran ALIAS mygemm_fortran)
