@@ -9,7 +9,7 @@
 
 int main(void) {
   /* Column-major: A is m x k, B is n x k, C is m x n. */
-  const int64_t m = 130, n = 70, k = 4000, lda = m + 6, ldb = n + 2, ldc = m + 1;
+  const int64_t m = 200, n = 200, k = 2048, lda = m + 6, ldb = n + 2, ldc = m + 1;
   const size_t c_bytes = (size_t)(ldc * n) * sizeof(float);
   const float alpha = 0.5f, beta = -2;
   float *a = small_integers(lda * k, 1), *b = small_integers(ldb * k, 2);

@@ -12,7 +12,7 @@
 #include "example.h"
 
 /* X = A B and Y = B^T A^T = X^T, N x N with depth K; then Z = X Y. */
-enum { N = 96, K = 768, BYTES = N * N * sizeof(float) };
+enum { N = 200, K = 1024, BYTES = N * N * sizeof(float) };
 static const float one = 1, zero = 0;
 
 /* A stream's handle, and the workspace that no other stream may use at the same time. */

@@ -15,8 +15,9 @@ RENAMED = {"MYGEMM_SOFTMAX": "MYGEMM_SOFTMAX_MODE", "MYGEMM_LOG_SOFTMAX": "MYGEM
 CREATE, CREATE_WITH_CONFIG = "mygemm_create", "mygemm_create_with_config"
 
 # A parameter of C, without its name, and how Fortran must declare it.
-BY_VALUE = {"mygemmHandle_t": "type(c_ptr)", "mygemmStream_t": "type(c_ptr)", "float": "real(c_float)",
-            "int64_t": "integer(c_int64_t)", "size_t": "integer(c_size_t)", "int": "integer(c_int)",
+BY_VALUE = {"mygemmHandle_t": "type(c_ptr)", "mygemmStream_t": "type(c_ptr)",
+            "float": "real(c_float)", "int": "integer(c_int)", "int64_t": "integer(c_int64_t)",
+            "size_t": "integer(c_size_t)",
             **{f"mygemm{enum}_t": "integer(c_int)" for enum in
                ("Status", "Operation", "DataType", "SoftmaxMode", "MathMode", "PointerMode",
                 "Backend")}}
@@ -97,7 +98,8 @@ class Fortran(unittest.TestCase):
         in_c, bound = functions_of_header(self.header), functions_of_module(self.abi)
         for name in set(in_c) - {CREATE}:
             with self.subTest(name):
-                self.assertEqual([word for word, _ in bound[name]], [word for word, _ in in_c[name]])
+                words = [word for word, _ in in_c[name]]
+                self.assertEqual([word for word, _ in bound[name]], words)
                 for (word, declaration), (_, c_type) in zip(bound[name], in_c[name]):
                     self.assertIn(declaration, declarations_allowed(c_type), word)
 
