@@ -1,7 +1,8 @@
 """Static test: the Fortran modules say what mygemm.h says: constants, functions, every argument.
 
 Usage: fortran_test.py SOURCE_DIR [unittest options]. Reads bindings/fortran/mygemm_abi.f90, which
-has the C interface as it is, and the names that the module mygemm makes public.
+has the C interface as it is, the names that the module mygemm makes public, and the program of the
+consumer tests, which calls each of them.
 """
 import pathlib
 import re
@@ -102,6 +103,12 @@ class Fortran(unittest.TestCase):
                 self.assertEqual([word for word, _ in bound[name]], words)
                 for (word, declaration), (_, c_type) in zip(bound[name], in_c[name]):
                     self.assertIn(declaration, declarations_allowed(c_type), word)
+
+    def test_every_function_is_called_by_a_test(self):
+        folder = SOURCE / "tests/consumers/fortran"
+        program = "".join(path.read_text() for path in sorted(folder.glob("every_function.*")))
+        called = set(re.findall(r"\b(mygemm_\w+)\(", program))
+        self.assertEqual({name for name in self.public if name.startswith("mygemm_")}, called)
 
     def test_configuration(self):
         body = re.search(r"typedef struct \{(.*?)\} mygemmConfig_t;", self.header, re.S)[1]

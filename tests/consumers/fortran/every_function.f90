@@ -78,7 +78,8 @@ program every_function
   call expect(mygemm_version() >= 100, 'mygemm_version')
   call expect(mygemm_status_string(MYGEMM_STATUS_INVALID_VALUE) == 'invalid value', 'status_string')
   call expect(len(mygemm_last_error()) == 0, 'mygemm_last_error before anything failed')
-  call refused(mygemm_create(handle, backend=7_c_int), MYGEMM_STATUS_INVALID_VALUE, 'config->backend = 7')
+  call refused(mygemm_create(handle, backend=7_c_int), MYGEMM_STATUS_INVALID_VALUE, &
+    'config->backend = 7')
   call expect(.not. c_associated(handle), 'a handle that was not created')
   call succeeds(mygemm_create(handle, backend=MYGEMM_BACKEND_HOST))
   call settings()
