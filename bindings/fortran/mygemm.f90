@@ -1,11 +1,14 @@
 ! mygemm for Fortran: products, softmax and transposes of real(c_float) arrays in host memory, or of
-! memory given by address as type(c_ptr), on a device or not; sizes as default or as 64-bit integers,
+! memory given by address as type(c_ptr), on a device or not; sizes as default or 64-bit integers,
 ! all of a call alike. Every function returns a status, MYGEMM_STATUS_SUCCESS or one that
 ! mygemm_last_error() explains. Names, order and meaning of arguments are those of mygemm.h.
 !
 ! Arrays are passed as they lie: a section with gaps is copied by the compiler, so on a handle whose
 ! work is asynchronous give contiguous arrays or device addresses. A handle with the host backend
 ! takes host arrays, one with the CUDA backend device memory.
+!
+! CMake: find_package(mygemm COMPONENTS Fortran), target mygemm::fortran. Without it, compile in
+! this order: mygemm_abi.f90, mygemm_products.f90, mygemm_rows.f90, mygemm_plans.f90, mygemm.f90.
 module mygemm
   use, intrinsic :: iso_c_binding, only: c_int, c_null_ptr, c_ptr, c_size_t, c_sizeof
   use mygemm_abi
