@@ -24,6 +24,8 @@ endforeach()
 set(MYGEMM_FORTRAN_DIR ${CMAKE_INSTALL_DATADIR}/mygemm/fortran)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/fortran/
         DESTINATION ${MYGEMM_FORTRAN_DIR} COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/c/
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/mygemm/examples/c COMPONENT development)
 
 # find_package(mygemm CONFIG).
 set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mygemm)

@@ -1,35 +1,45 @@
 ! mygemm for Fortran: products, softmax and transposes of real(c_float) arrays in host memory, or of
-! device memory given as type(c_ptr); sizes as default or as 64-bit integers. Every function returns
-! a status, MYGEMM_STATUS_SUCCESS or one that mygemm_last_error() explains.
+! memory given by address as type(c_ptr), on a device or not; sizes as default or 64-bit integers,
+! all of a call alike. Every function returns a status, MYGEMM_STATUS_SUCCESS or one that
+! mygemm_last_error() explains. Names, order and meaning of arguments are those of mygemm.h.
 !
 ! Arrays are passed as they lie: a section with gaps is copied by the compiler, so on a handle whose
 ! work is asynchronous give contiguous arrays or device addresses. A handle with the host backend
 ! takes host arrays, one with the CUDA backend device memory.
+!
+! CMake: find_package(mygemm COMPONENTS Fortran), target mygemm::fortran. Without it, compile in
+! this order: mygemm_abi.f90, mygemm_products.f90, mygemm_rows.f90, mygemm_plans.f90, mygemm.f90.
 module mygemm
-  use, intrinsic :: iso_c_binding, only: c_char, c_f_pointer, c_float, c_int, c_int32_t, &
-    c_int64_t, c_loc, c_null_ptr, c_ptr, c_size_t, c_sizeof
+  use, intrinsic :: iso_c_binding, only: c_int, c_null_ptr, c_ptr, c_size_t, c_sizeof
   use mygemm_abi
-  use mygemm_batches, only: mygemm_sgemm_strided_batched
-  use mygemm_rows, only: mygemm_softmax, mygemm_transpose
+  use mygemm_products_32
+  use mygemm_products_64
+  use mygemm_rows_32
+  use mygemm_rows_64
+  use mygemm_plans_32
+  use mygemm_plans_64
   implicit none
   private
   public :: MYGEMM_STATUS_SUCCESS, MYGEMM_STATUS_NOT_INITIALIZED, MYGEMM_STATUS_ALLOC_FAILED, &
     MYGEMM_STATUS_INVALID_VALUE, MYGEMM_STATUS_ARCH_MISMATCH, MYGEMM_STATUS_EXECUTION_FAILED, &
     MYGEMM_STATUS_INTERNAL_ERROR, MYGEMM_STATUS_NOT_SUPPORTED
   public :: MYGEMM_OP_N, MYGEMM_OP_T, MYGEMM_OP_C
-  public :: MYGEMM_MATH_DEFAULT, MYGEMM_MATH_STRICT
-  public :: MYGEMM_BACKEND_AUTO, MYGEMM_BACKEND_CUDA, MYGEMM_BACKEND_HOST
+  public :: MYGEMM_R_32F, MYGEMM_R_16F, MYGEMM_R_16BF
   public :: MYGEMM_SOFTMAX_MODE, MYGEMM_LOG_SOFTMAX_MODE
+  public :: MYGEMM_MATH_DEFAULT, MYGEMM_MATH_STRICT
+  public :: MYGEMM_POINTER_MODE_HOST, MYGEMM_POINTER_MODE_DEVICE
+  public :: MYGEMM_BACKEND_AUTO, MYGEMM_BACKEND_CUDA, MYGEMM_BACKEND_HOST
   public :: mygemm_version, mygemm_status_string, mygemm_last_error
   public :: mygemm_create, mygemm_destroy, mygemm_get_backend, mygemm_set_stream, &
-    mygemm_set_workspace, mygemm_set_math_mode
-  public :: mygemm_sgemm, mygemm_sgemm_strided_batched, mygemm_softmax, mygemm_transpose
-  public :: MYGEMM_R_32F, MYGEMM_R_16F, MYGEMM_R_16BF
-
-  ! C = alpha op(A) op(B) + beta C, column-major.
-  interface mygemm_sgemm
-    module procedure sgemm_arrays, sgemm_arrays_64, sgemm_addresses, sgemm_addresses_64
-  end interface mygemm_sgemm
+    mygemm_get_stream, mygemm_set_workspace, mygemm_get_workspace, mygemm_set_pointer_mode, &
+    mygemm_get_pointer_mode, mygemm_set_math_mode, mygemm_get_math_mode
+  public :: mygemm_sgemm, mygemm_sgemm_strided_batched, mygemm_sgemm_batched
+  public :: mygemm_softmax, mygemm_softmax_backward, mygemm_transpose, &
+    mygemm_transpose_strided_batched
+  public :: mygemm_sgemm_workspace_size, mygemm_softmax_workspace_size, &
+    mygemm_transpose_workspace_size
+  public :: mygemm_explain_sgemm, mygemm_explain_softmax, mygemm_explain_softmax_backward, &
+    mygemm_explain_transpose
 
 contains
 
@@ -52,26 +62,6 @@ contains
     text = as_text(c_last_error())
   end function mygemm_last_error
 
-  function as_text(c_text) result(text)
-    type(c_ptr), intent(in) :: c_text
-    character(len=:), allocatable :: text
-    character(kind=c_char), pointer :: letters(:)
-    integer :: i, length
-    interface
-      function strlen(string) bind(C, name="strlen") result(length)
-        import :: c_ptr, c_size_t
-        type(c_ptr), value :: string
-        integer(c_size_t) :: length
-      end function strlen
-    end interface
-    length = int(strlen(c_text))
-    call c_f_pointer(c_text, letters, [length])
-    allocate(character(len=length) :: text)
-    do i = 1, length
-      text(i:i) = letters(i)
-    end do
-  end function as_text
-
   ! ---- handles ----
 
   ! backend: MYGEMM_BACKEND_*; device: a CUDA device's number. Without them: what there is.
@@ -86,7 +76,7 @@ contains
     if (present(backend)) config%backend = backend
     if (present(device)) config%device = device
     handle = c_null_ptr
-    status = c_create(handle, config)
+    status = c_create_with_config(handle, config)
   end function mygemm_create
 
   function mygemm_destroy(handle) result(status)
@@ -110,13 +100,35 @@ contains
     status = c_set_stream(handle, stream)
   end function mygemm_set_stream
 
-  ! workspace: device memory.
-  function mygemm_set_workspace(handle, workspace, bytes) result(status)
-    type(c_ptr), intent(in) :: handle, workspace
-    integer(c_size_t), intent(in) :: bytes
+  function mygemm_get_stream(handle, stream) result(status)
+    type(c_ptr), intent(in) :: handle
+    type(c_ptr), intent(out) :: stream
     integer(c_int) :: status
-    status = c_set_workspace(handle, workspace, bytes)
-  end function mygemm_set_workspace
+    status = c_get_stream(handle, stream)
+  end function mygemm_get_stream
+
+  function mygemm_get_workspace(handle, workspace, bytes) result(status)
+    type(c_ptr), intent(in) :: handle
+    type(c_ptr), intent(out) :: workspace
+    integer(c_size_t), intent(out) :: bytes
+    integer(c_int) :: status
+    status = c_get_workspace(handle, workspace, bytes)
+  end function mygemm_get_workspace
+
+  ! Where alpha and beta of products given as addresses lie: MYGEMM_POINTER_MODE_*.
+  function mygemm_set_pointer_mode(handle, mode) result(status)
+    type(c_ptr), intent(in) :: handle
+    integer(c_int), intent(in) :: mode
+    integer(c_int) :: status
+    status = c_set_pointer_mode(handle, mode)
+  end function mygemm_set_pointer_mode
+
+  function mygemm_get_pointer_mode(handle, mode) result(status)
+    type(c_ptr), intent(in) :: handle
+    integer(c_int), intent(out) :: mode
+    integer(c_int) :: status
+    status = c_get_pointer_mode(handle, mode)
+  end function mygemm_get_pointer_mode
 
   function mygemm_set_math_mode(handle, mode) result(status)
     type(c_ptr), intent(in) :: handle
@@ -125,52 +137,10 @@ contains
     status = c_set_math_mode(handle, mode)
   end function mygemm_set_math_mode
 
-  ! ---- products ----
-
-  function sgemm_addresses_64(handle, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, &
-      ldc) result(status)
-    type(c_ptr), intent(in) :: handle, a, b, c
-    integer(c_int), intent(in) :: transa, transb
-    integer(c_int64_t), intent(in) :: m, n, k, lda, ldb, ldc
-    real(c_float), intent(in) :: alpha, beta
-    integer(c_int) :: status
-    status = c_sgemm(handle, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
-  end function sgemm_addresses_64
-
-  function sgemm_addresses(handle, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) &
-      result(status)
-    type(c_ptr), intent(in) :: handle, a, b, c
-    integer(c_int), intent(in) :: transa, transb
-    integer(c_int32_t), intent(in) :: m, n, k, lda, ldb, ldc
-    real(c_float), intent(in) :: alpha, beta
-    integer(c_int) :: status
-    status = c_sgemm(handle, transa, transb, wide(m), wide(n), wide(k), alpha, a, wide(lda), b, &
-      wide(ldb), beta, c, wide(ldc))
-  end function sgemm_addresses
-
-  function sgemm_arrays_64(handle, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) &
-      result(status)
+  function mygemm_get_math_mode(handle, mode) result(status)
     type(c_ptr), intent(in) :: handle
-    integer(c_int), intent(in) :: transa, transb
-    integer(c_int64_t), intent(in) :: m, n, k, lda, ldb, ldc
-    real(c_float), intent(in) :: alpha, beta
-    real(c_float), intent(in), target, contiguous :: a(..), b(..)
-    real(c_float), intent(inout), target, contiguous :: c(..)
+    integer(c_int), intent(out) :: mode
     integer(c_int) :: status
-    status = c_sgemm(handle, transa, transb, m, n, k, alpha, c_loc(a), lda, c_loc(b), ldb, beta, &
-      c_loc(c), ldc)
-  end function sgemm_arrays_64
-
-  function sgemm_arrays(handle, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) &
-      result(status)
-    type(c_ptr), intent(in) :: handle
-    integer(c_int), intent(in) :: transa, transb
-    integer(c_int32_t), intent(in) :: m, n, k, lda, ldb, ldc
-    real(c_float), intent(in) :: alpha, beta
-    real(c_float), intent(in), target, contiguous :: a(..), b(..)
-    real(c_float), intent(inout), target, contiguous :: c(..)
-    integer(c_int) :: status
-    status = c_sgemm(handle, transa, transb, wide(m), wide(n), wide(k), alpha, c_loc(a), &
-      wide(lda), c_loc(b), wide(ldb), beta, c_loc(c), wide(ldc))
-  end function sgemm_arrays
+    status = c_get_math_mode(handle, mode)
+  end function mygemm_get_math_mode
 end module mygemm

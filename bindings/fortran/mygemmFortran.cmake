@@ -5,11 +5,15 @@ if(TARGET mygemm::fortran)
   return()
 endif()
 set(mygemm_fortran_modules ${CMAKE_CURRENT_BINARY_DIR}/mygemm_fortran)
+set(mygemm_fortran_dir ${CMAKE_CURRENT_LIST_DIR})
 add_library(mygemm_fortran STATIC EXCLUDE_FROM_ALL
-  ${CMAKE_CURRENT_LIST_DIR}/mygemm_abi.f90
-  ${CMAKE_CURRENT_LIST_DIR}/mygemm_batches.f90
-  ${CMAKE_CURRENT_LIST_DIR}/mygemm_rows.f90
-  ${CMAKE_CURRENT_LIST_DIR}/mygemm.f90)
+  ${mygemm_fortran_dir}/mygemm_abi.f90 ${mygemm_fortran_dir}/mygemm.f90)
+foreach(part plans products rows)
+  target_sources(mygemm_fortran PRIVATE ${mygemm_fortran_dir}/mygemm_${part}.f90)
+  # CMake does not see what Fortran includes.
+  set_source_files_properties(${mygemm_fortran_dir}/mygemm_${part}.f90 PROPERTIES
+    OBJECT_DEPENDS ${mygemm_fortran_dir}/mygemm_${part}.inc)
+endforeach()
 add_library(mygemm::fortran ALIAS mygemm_fortran)
 set_target_properties(mygemm_fortran PROPERTIES
   Fortran_MODULE_DIRECTORY ${mygemm_fortran_modules} POSITION_INDEPENDENT_CODE ON)

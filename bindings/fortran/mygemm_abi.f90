@@ -1,8 +1,8 @@
 ! The C interface of mygemm as it is: constants, and the functions behind the generic names of the
 ! module mygemm, which alone programs use. include/mygemm/mygemm.h says what each does.
 module mygemm_abi
-  use, intrinsic :: iso_c_binding, only: c_char, c_float, c_int, c_int32_t, c_int64_t, c_ptr, &
-    c_size_t
+  use, intrinsic :: iso_c_binding, only: c_char, c_f_pointer, c_float, c_int, c_int32_t, &
+    c_int64_t, c_ptr, c_size_t
   implicit none
   public
 
@@ -15,6 +15,7 @@ module mygemm_abi
   integer(c_int), parameter :: MYGEMM_OP_N = 0, MYGEMM_OP_T = 1, MYGEMM_OP_C = 2
   ! Types of elements.
   integer(c_int), parameter :: MYGEMM_R_32F = 0, MYGEMM_R_16F = 2, MYGEMM_R_16BF = 14
+  ! Not MYGEMM_SOFTMAX as in C: Fortran's names have no case, and that is a function.
   integer(c_int), parameter :: MYGEMM_SOFTMAX_MODE = 0, MYGEMM_LOG_SOFTMAX_MODE = 1
   integer(c_int), parameter :: MYGEMM_MATH_DEFAULT = 0, MYGEMM_MATH_STRICT = 1
   integer(c_int), parameter :: MYGEMM_POINTER_MODE_HOST = 0, MYGEMM_POINTER_MODE_DEVICE = 1
@@ -44,12 +45,13 @@ module mygemm_abi
       type(c_ptr) :: text
     end function c_last_error
 
-    function c_create(handle, config) bind(C, name="mygemm_create_with_config") result(status)
+    function c_create_with_config(handle, config) bind(C, name="mygemm_create_with_config") &
+        result(status)
       import :: c_int, c_ptr, mygemm_config
       type(c_ptr), intent(out) :: handle
       type(mygemm_config), intent(in) :: config
       integer(c_int) :: status
-    end function c_create
+    end function c_create_with_config
 
     function c_destroy(handle) bind(C, name="mygemm_destroy") result(status)
       import :: c_int, c_ptr
@@ -70,6 +72,13 @@ module mygemm_abi
       integer(c_int) :: status
     end function c_set_stream
 
+    function c_get_stream(handle, stream) bind(C, name="mygemm_get_stream") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle
+      type(c_ptr), intent(out) :: stream
+      integer(c_int) :: status
+    end function c_get_stream
+
     function c_set_workspace(handle, workspace, bytes) bind(C, name="mygemm_set_workspace") &
         result(status)
       import :: c_int, c_ptr, c_size_t
@@ -78,6 +87,31 @@ module mygemm_abi
       integer(c_int) :: status
     end function c_set_workspace
 
+    function c_get_workspace(handle, workspace, bytes) bind(C, name="mygemm_get_workspace") &
+        result(status)
+      import :: c_int, c_ptr, c_size_t
+      type(c_ptr), value :: handle
+      type(c_ptr), intent(out) :: workspace
+      integer(c_size_t), intent(out) :: bytes
+      integer(c_int) :: status
+    end function c_get_workspace
+
+    function c_set_pointer_mode(handle, mode) bind(C, name="mygemm_set_pointer_mode") &
+        result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle
+      integer(c_int), value :: mode
+      integer(c_int) :: status
+    end function c_set_pointer_mode
+
+    function c_get_pointer_mode(handle, mode) bind(C, name="mygemm_get_pointer_mode") &
+        result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle
+      integer(c_int), intent(out) :: mode
+      integer(c_int) :: status
+    end function c_get_pointer_mode
+
     function c_set_math_mode(handle, mode) bind(C, name="mygemm_set_math_mode") result(status)
       import :: c_int, c_ptr
       type(c_ptr), value :: handle
@@ -85,27 +119,41 @@ module mygemm_abi
       integer(c_int) :: status
     end function c_set_math_mode
 
+    function c_get_math_mode(handle, mode) bind(C, name="mygemm_get_math_mode") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle
+      integer(c_int), intent(out) :: mode
+      integer(c_int) :: status
+    end function c_get_math_mode
+
     function c_sgemm(handle, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) &
         bind(C, name="mygemm_sgemm") result(status)
-      import :: c_float, c_int, c_int64_t, c_ptr
-      type(c_ptr), value :: handle, a, b, c
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: handle, alpha, a, b, beta, c
       integer(c_int), value :: transa, transb
       integer(c_int64_t), value :: m, n, k, lda, ldb, ldc
-      real(c_float), intent(in) :: alpha, beta
       integer(c_int) :: status
     end function c_sgemm
 
     function c_sgemm_strided_batched(handle, transa, transb, m, n, k, alpha, a, lda, stride_a, &
         b, ldb, stride_b, beta, c, ldc, stride_c, batch_count) &
         bind(C, name="mygemm_sgemm_strided_batched") result(status)
-      import :: c_float, c_int, c_int64_t, c_ptr
-      type(c_ptr), value :: handle, a, b, c
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: handle, alpha, a, b, beta, c
       integer(c_int), value :: transa, transb
       integer(c_int64_t), value :: m, n, k, lda, stride_a, ldb, stride_b, ldc, stride_c, &
         batch_count
-      real(c_float), intent(in) :: alpha, beta
       integer(c_int) :: status
     end function c_sgemm_strided_batched
+
+    function c_sgemm_batched(handle, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, &
+        ldc, batch_count) bind(C, name="mygemm_sgemm_batched") result(status)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: handle, alpha, a, b, beta, c
+      integer(c_int), value :: transa, transb
+      integer(c_int64_t), value :: m, n, k, lda, ldb, ldc, batch_count
+      integer(c_int) :: status
+    end function c_sgemm_batched
 
     function c_softmax(handle, mode, rows, cols, scale, x, xtype, ldx, y, ytype, ldy) &
         bind(C, name="mygemm_softmax") result(status)
@@ -117,6 +165,16 @@ module mygemm_abi
       integer(c_int) :: status
     end function c_softmax
 
+    function c_softmax_backward(handle, mode, rows, cols, scale, y, ytype, ldy, dy, dytype, &
+        lddy, dx, dxtype, lddx) bind(C, name="mygemm_softmax_backward") result(status)
+      import :: c_float, c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: handle, y, dy, dx
+      integer(c_int), value :: mode, ytype, dytype, dxtype
+      integer(c_int64_t), value :: rows, cols, ldy, lddy, lddx
+      real(c_float), value :: scale
+      integer(c_int) :: status
+    end function c_softmax_backward
+
     function c_transpose(handle, element_size, rows, cols, in, ldin, out, ldout) &
         bind(C, name="mygemm_transpose") result(status)
       import :: c_int, c_int64_t, c_ptr, c_size_t
@@ -125,13 +183,136 @@ module mygemm_abi
       integer(c_int64_t), value :: rows, cols, ldin, ldout
       integer(c_int) :: status
     end function c_transpose
+
+    function c_transpose_strided_batched(handle, element_size, rows, cols, in, ldin, stride_in, &
+        out, ldout, stride_out, batch_count) bind(C, name="mygemm_transpose_strided_batched") &
+        result(status)
+      import :: c_int, c_int64_t, c_ptr, c_size_t
+      type(c_ptr), value :: handle, in, out
+      integer(c_size_t), value :: element_size
+      integer(c_int64_t), value :: rows, cols, ldin, stride_in, ldout, stride_out, batch_count
+      integer(c_int) :: status
+    end function c_transpose_strided_batched
+
+    function c_sgemm_workspace_size(handle, transa, transb, m, n, k, batch_count, bytes) &
+        bind(C, name="mygemm_sgemm_workspace_size") result(status)
+      import :: c_int, c_int64_t, c_ptr, c_size_t
+      type(c_ptr), value :: handle
+      integer(c_int), value :: transa, transb
+      integer(c_int64_t), value :: m, n, k, batch_count
+      integer(c_size_t), intent(inout) :: bytes
+      integer(c_int) :: status
+    end function c_sgemm_workspace_size
+
+    function c_softmax_workspace_size(handle, mode, rows, cols, xtype, ytype, bytes) &
+        bind(C, name="mygemm_softmax_workspace_size") result(status)
+      import :: c_int, c_int64_t, c_ptr, c_size_t
+      type(c_ptr), value :: handle
+      integer(c_int), value :: mode, xtype, ytype
+      integer(c_int64_t), value :: rows, cols
+      integer(c_size_t), intent(inout) :: bytes
+      integer(c_int) :: status
+    end function c_softmax_workspace_size
+
+    function c_transpose_workspace_size(handle, element_size, rows, cols, batch_count, in_place, &
+        bytes) bind(C, name="mygemm_transpose_workspace_size") result(status)
+      import :: c_int, c_int64_t, c_ptr, c_size_t
+      type(c_ptr), value :: handle
+      integer(c_size_t), value :: element_size
+      integer(c_int64_t), value :: rows, cols, batch_count
+      integer(c_int), value :: in_place
+      integer(c_size_t), intent(inout) :: bytes
+      integer(c_int) :: status
+    end function c_transpose_workspace_size
+
+    function strlen(string) bind(C, name="strlen") result(length)
+      import :: c_ptr, c_size_t
+      type(c_ptr), value :: string
+      integer(c_size_t) :: length
+    end function strlen
+
+    function c_explain_sgemm(handle, device, transa, transb, m, n, k, a, lda, stride_a, b, ldb, &
+        stride_b, c, ldc, stride_c, batch_count, text, capacity, length) &
+        bind(C, name="mygemm_explain_sgemm") result(status)
+      import :: c_char, c_int, c_int64_t, c_ptr, c_size_t
+      character(kind=c_char), intent(in), optional :: device(*)
+      type(c_ptr), value :: handle, a, b, c, text
+      integer(c_int), value :: transa, transb
+      integer(c_size_t), value :: capacity
+      integer(c_int64_t), value :: m, n, k, lda, stride_a, ldb, stride_b, ldc, stride_c, &
+        batch_count
+      integer(c_size_t), intent(inout) :: length
+      integer(c_int) :: status
+    end function c_explain_sgemm
+
+    function c_explain_softmax(handle, device, mode, rows, cols, x, xtype, ldx, y, ytype, ldy, &
+        text, capacity, length) bind(C, name="mygemm_explain_softmax") result(status)
+      import :: c_char, c_int, c_int64_t, c_ptr, c_size_t
+      character(kind=c_char), intent(in), optional :: device(*)
+      type(c_ptr), value :: handle, x, y, text
+      integer(c_int), value :: mode, xtype, ytype
+      integer(c_size_t), value :: capacity
+      integer(c_int64_t), value :: rows, cols, ldx, ldy
+      integer(c_size_t), intent(inout) :: length
+      integer(c_int) :: status
+    end function c_explain_softmax
+
+    function c_explain_softmax_backward(handle, device, mode, rows, cols, y, ytype, ldy, dy, &
+        dytype, lddy, dx, dxtype, lddx, text, capacity, length) &
+        bind(C, name="mygemm_explain_softmax_backward") result(status)
+      import :: c_char, c_int, c_int64_t, c_ptr, c_size_t
+      character(kind=c_char), intent(in), optional :: device(*)
+      type(c_ptr), value :: handle, y, dy, dx, text
+      integer(c_int), value :: mode, ytype, dytype, dxtype
+      integer(c_size_t), value :: capacity
+      integer(c_int64_t), value :: rows, cols, ldy, lddy, lddx
+      integer(c_size_t), intent(inout) :: length
+      integer(c_int) :: status
+    end function c_explain_softmax_backward
+
+    function c_explain_transpose(handle, device, element_size, rows, cols, in, ldin, stride_in, &
+        out, ldout, stride_out, batch_count, text, capacity, length) &
+        bind(C, name="mygemm_explain_transpose") result(status)
+      import :: c_char, c_int, c_int64_t, c_ptr, c_size_t
+      character(kind=c_char), intent(in), optional :: device(*)
+      type(c_ptr), value :: handle, in, out, text
+      integer(c_size_t), value :: element_size, capacity
+      integer(c_int64_t), value :: rows, cols, ldin, stride_in, ldout, stride_out, batch_count
+      integer(c_size_t), intent(inout) :: length
+      integer(c_int) :: status
+    end function c_explain_transpose
   end interface
+
+  ! Sizes of either kind as the C interface takes them.
+  interface wide
+    module procedure wide_32, wide_64
+  end interface wide
 
 contains
 
-  elemental function wide(size) result(wider)
+  elemental function wide_32(size) result(wider)
     integer(c_int32_t), intent(in) :: size
     integer(c_int64_t) :: wider
     wider = int(size, c_int64_t)
-  end function wide
+  end function wide_32
+
+  elemental function wide_64(size) result(same)
+    integer(c_int64_t), intent(in) :: size
+    integer(c_int64_t) :: same
+    same = size
+  end function wide_64
+
+  ! A text of C's as one of Fortran's.
+  function as_text(c_text) result(text)
+    type(c_ptr), intent(in) :: c_text
+    character(len=:), allocatable :: text
+    character(kind=c_char), pointer :: letters(:)
+    integer :: i, length
+    length = int(strlen(c_text))
+    call c_f_pointer(c_text, letters, [length])
+    allocate(character(len=length) :: text)
+    do i = 1, length
+      text(i:i) = letters(i)
+    end do
+  end function as_text
 end module mygemm_abi

@@ -67,25 +67,54 @@ class Installed(ScratchTest):
         version = run("pkg-config", "--modversion", "mygemm", **found).strip()
         self.assertIn(f"VERSION {version} ", (SOURCE / "CMakeLists.txt").read_text())
 
-    def test_cmake_find_package(self):
-        folder = self.scratch / "find_package"
-        run("cmake", "-S", HERE / "find_package", "-B", folder, "-G", "Ninja",
-            f"-DCMAKE_PREFIX_PATH={self.prefix}")
+    def build_from(self, source, *options):
+        """Builds a project that finds the moved library; its folder."""
+        folder = self.scratch / f"build {source.name}"
+        run("cmake", "-S", source, "-B", folder, "-G", "Ninja",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}", *options)
         run("cmake", "--build", folder)
+        return folder
+
+    def test_cmake_find_package(self):
+        folder = self.build_from(HERE / "find_package")
         self.assertIn("right", run(folder / "product"))
         cache = (folder / "CMakeCache.txt").read_text()
         self.assertIn(f"mygemm_DIR:PATH={self.library_dir}/cmake/mygemm\n", cache)
 
+    def run_for_gpu(self, folder, program):
+        """A program that is there where CMake found CUDA: right, or 77 where there is no GPU."""
+        cache = (folder / "CMakeCache.txt").read_text()
+        if not re.search(r"^CUDA_CUDART:FILEPATH=/", cache, re.M):
+            self.assertFalse((folder / program).exists())
+            return
+        result = subprocess.run([folder / program], text=True, check=False, capture_output=True)
+        self.assertIn(result.returncode, (0, 77), result.stderr)
+        self.assertIn("right" if result.returncode == 0 else "no GPU: nothing to show",
+                      result.stdout)
+
+    def test_c_examples(self):
+        folder = self.build_from(
+            self.prefix / "share/mygemm/examples/c",
+            "-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Wstrict-prototypes -Werror")
+        for program in "product", "softmax_rows", "transpose_in_place":
+            self.assertRegex(run(folder / program, MYGEMM_BACKEND="host"), "on the host: .*right")
+        said = run(folder / "explain")
+        self.assertRegex(said, r"(?m)^device: H200, ")
+        self.assertRegex(said, r"(?m)^chosen: tiled .*forced by the environment")
+        for program in "graph_capture", "two_streams":
+            self.run_for_gpu(folder, program)
+
     @unittest.skipUnless(shutil.which("gfortran"), "gfortran is not installed")
     def test_fortran(self):
-        folder = self.scratch / "fortran"
-        run("cmake", "-S", HERE / "fortran", "-B", folder, "-G", "Ninja",
-            f"-DCMAKE_PREFIX_PATH={self.prefix}",
-            f"-DEXAMPLES={self.prefix}/share/mygemm/fortran/examples")
-        run("cmake", "--build", folder)
+        strict = "-DCMAKE_Fortran_FLAGS=-Wall -Wextra -Werror -std=f2018"
+        folder = self.build_from(HERE / "fortran", strict)
+        self.assertIn("every function: right", run(folder / "every_function"))
+
+        folder = self.build_from(self.prefix / "share/mygemm/fortran/examples", strict)
         said = run(folder / "host_arrays")
         self.assertIn("right", said)
         self.assertIn("refused: lda = 4 is smaller than max(1, m) = 5", said)
+        self.run_for_gpu(folder, "device_memory")
 
     def test_fortran_modules_need_the_language(self):
         (self.scratch / "no_fortran").mkdir()
@@ -117,6 +146,8 @@ class Subdirectory(ScratchTest):
             f"-DMYGEMM_SOURCE={SOURCE}", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-O0")
         run("cmake", "--build", self.scratch)
         self.assertIn("right", run(self.scratch / "product"))
+        if shutil.which("gfortran"):
+            self.assertIn("right", run(self.scratch / "host_arrays"))
 
 
 @unittest.skipUnless(shutil.which("dpkg-deb") and shutil.which("dpkg-shlibdeps"),

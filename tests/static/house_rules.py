@@ -48,7 +48,8 @@ NOWHERE = [
     ("blanks at the end of a line", r"[ \t]+$"),
 ]
 FOLDERS = ["src", "include", "bench", "bindings", "tests"]
-SOURCE_SUFFIXES = {".h", ".c", ".cpp", ".cu", ".cuh", ".py", ".sh"}
+C_SUFFIXES = {".h", ".c", ".cpp", ".cu", ".cuh"}
+SOURCE_SUFFIXES = C_SUFFIXES | {".f90", ".inc", ".py", ".sh"}
 MAX_LINES = 400
 MAX_COLUMNS = 100
 
@@ -112,7 +113,7 @@ def text_breaches(path, text):
     lines = text.splitlines()
     if len(lines) > MAX_LINES:
         yield MAX_LINES + 1, f"{len(lines)} lines; at most {MAX_LINES}"
-    if not re.match(r'//|/\*|"""|#', text) or text.startswith(("#include", "#pragma", "#if")):
+    if not re.match(r'//|/\*|"""|#|!', text) or text.startswith(("#include", "#pragma", "#if")):
         yield 1, "does not begin with a comment that says what the file is"
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_COLUMNS:
@@ -128,7 +129,7 @@ def breaches(root):
         name = path.relative_to(root).as_posix()
         text = path.read_text()
         found = list(text_breaches(path, text))
-        if path.suffix not in {".py", ".sh"}:
+        if path.suffix in C_SUFFIXES:
             lines = without_comments(text).splitlines()
             if name.startswith("src/"):
                 found += include_breaches(name.removeprefix("src/"), lines)

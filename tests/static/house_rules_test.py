@@ -79,6 +79,8 @@ class HouseRules(unittest.TestCase):
         self.breaks("unfinished work", "bench/a.cpp", "// " + "TO" + "DO: more\n")
         self.assertEqual(self.check("tests/a.py", '"""A file."""\n' + "x\n" * 400),
                          [(401, "401 lines; at most 400")])
+        self.assertEqual(self.check("tests/a.f90", "! A file.\n" + "x" * 101 + "\n"),
+                         [(2, "101 columns; at most 100")])
         for start in "int x;\n", "#include <a>\n", "#pragma once\n":
             self.assertIn("does not begin with a comment", self.check("src/call.h", start)[0][1])
 

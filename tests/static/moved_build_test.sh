@@ -5,7 +5,8 @@
 # Usage: moved_build_test.sh BUILD_DIR
 set -euo pipefail
 build=$1
-for program in "$build"/bin/*; do
+for program in "$build"/bin/* "$build"/bin/examples/*; do
+  [[ -f $program ]] || continue
   for entry in $(readelf -dW "$program" | sed -n 's/.*(RUNPATH).*\[\(.*\)\]/\1/p' | tr ':' ' '); do
     if [[ $entry != '$ORIGIN'* ]]; then
       echo "$program looks for libraries in $entry" >&2

@@ -1,4 +1,5 @@
-! A product of matrices in device memory, with CUDA's run-time library called from Fortran.
+! A product of matrices in device memory, with CUDA's run-time library called from Fortran. Exits
+! with 77 where there is no GPU.
 program device_memory
   use, intrinsic :: iso_c_binding, only: c_float, c_int, c_loc, c_ptr, c_size_t
   use mygemm
@@ -32,10 +33,16 @@ program device_memory
   integer(c_size_t), parameter :: bytes = 4_c_size_t * n * n
   real(c_float), target :: a(n, n), b(n, n), c(n, n)
   type(c_ptr) :: handle, device_a, device_b, device_c
+  integer(c_int) :: status
 
   call random_number(a)
   call random_number(b)
-  call check(mygemm_create(handle, backend=MYGEMM_BACKEND_CUDA))
+  status = mygemm_create(handle, backend=MYGEMM_BACKEND_CUDA)
+  if (status == MYGEMM_STATUS_NOT_INITIALIZED) then
+    print '(3a)', 'no GPU: nothing to show (', mygemm_last_error(), ')'
+    stop 77, quiet=.true.
+  end if
+  call check(status)
   call require(cudaMalloc(device_a, bytes))
   call require(cudaMalloc(device_b, bytes))
   call require(cudaMalloc(device_c, bytes))
@@ -53,15 +60,15 @@ program device_memory
 
 contains
 
-  subroutine check(status)
-    integer(c_int), intent(in) :: status
-    if (status == MYGEMM_STATUS_SUCCESS) return
-    print '(3a)', mygemm_status_string(status), ': ', mygemm_last_error()
+  subroutine check(outcome)
+    integer(c_int), intent(in) :: outcome
+    if (outcome == MYGEMM_STATUS_SUCCESS) return
+    print '(3a)', mygemm_status_string(outcome), ': ', mygemm_last_error()
     error stop
   end subroutine check
 
-  subroutine require(status)
-    integer(c_int), intent(in) :: status
-    if (status /= 0) error stop 'a call of CUDA failed'
+  subroutine require(cuda_status)
+    integer(c_int), intent(in) :: cuda_status
+    if (cuda_status /= 0) error stop 'a call of CUDA failed'
   end subroutine require
 end program device_memory

@@ -1,0 +1,126 @@
+"""Static test: the Fortran modules say what mygemm.h says: constants, functions, every argument.
+
+Usage: fortran_test.py SOURCE_DIR [unittest options]. Reads bindings/fortran/mygemm_abi.f90, which
+has the C interface as it is, the names that the module mygemm makes public, and the program of the
+consumer tests, which calls each of them.
+"""
+import pathlib
+import re
+import sys
+import unittest
+
+SOURCE = None  # set from the command line
+# Fortran's names have no case, so these modes would be functions.
+RENAMED = {"MYGEMM_SOFTMAX": "MYGEMM_SOFTMAX_MODE", "MYGEMM_LOG_SOFTMAX": "MYGEMM_LOG_SOFTMAX_MODE"}
+# Fortran has one function for two of C's: mygemm_create(), with the configuration as options.
+CREATE, CREATE_WITH_CONFIG = "mygemm_create", "mygemm_create_with_config"
+
+# A parameter of C, without its name, and how Fortran must declare it.
+BY_VALUE = {"mygemmHandle_t": "type(c_ptr)", "mygemmStream_t": "type(c_ptr)",
+            "float": "real(c_float)", "int": "integer(c_int)", "int64_t": "integer(c_int64_t)",
+            "size_t": "integer(c_size_t)",
+            **{f"mygemm{enum}_t": "integer(c_int)" for enum in
+               ("Status", "Operation", "DataType", "SoftmaxMode", "MathMode", "PointerMode",
+                "Backend")}}
+MEMORY = {"const float *", "float *", "const void *", "void *", "char *", "const float *const *",
+          "float *const *"}
+BY_REFERENCE = {"const char *": {"character(kind=c_char), intent(in), optional"},
+                "const mygemmConfig_t *": {"type(mygemm_config), intent(in)"},
+                "void **": {"type(c_ptr), intent(out)"}}
+
+
+def declarations_allowed(c_type):
+    """The declarations of Fortran that pass what C calls `c_type`."""
+    if c_type in BY_VALUE:
+        return {BY_VALUE[c_type] + ", value"}
+    if c_type in MEMORY:
+        return {"type(c_ptr), value"}
+    if c_type in BY_REFERENCE:
+        return BY_REFERENCE[c_type]
+    pointee = BY_VALUE[c_type.removesuffix(" *")]
+    return {f"{pointee}, intent(out)", f"{pointee}, intent(inout)"}
+
+
+def functions_of_header(text):
+    """{function: [(parameter, type), ...]} of mygemm.h; `X[]` is `*X`."""
+    functions = {}
+    for name, parameters in re.findall(r"^MYGEMM_API [^;(]*?(\w+)\(([^;]*)\);", text, re.M):
+        functions[name] = []
+        for parameter in re.split(r",\s*", " ".join(parameters.split())):
+            if parameter == "void":
+                continue
+            c_type, pointer, word, array = re.fullmatch(r"(.*?)\s*(\**)(\w+)(\[\])?",
+                                                        parameter).groups()
+            stars = pointer + ("*" if array else "")
+            whole = c_type + (stars if c_type.endswith("*const") else f" {stars}")
+            functions[name].append((word.lower(), whole.replace("*const*", "*const *").strip()))
+    return functions
+
+
+def functions_of_module(text):
+    """{C function: [(argument, declaration), ...]} of the interfaces in mygemm_abi.f90."""
+    functions = {}
+    pattern = (r'function \w+\(([^)]*)\) bind\(C, name="(\w+)"\) result\(\w+\)\n'
+               r'(.*?)\n *end function')
+    for arguments, name, body in re.findall(pattern, re.sub(r"&\n\s*", "", text), re.S):
+        declared = {}
+        for line in body.splitlines():
+            kind, separator, names = line.strip().partition(" :: ")
+            if separator and kind != "import":
+                declared.update({re.sub(r"\(.*", "", word): kind for word in names.split(", ")})
+        words = arguments.split(", ") if arguments else []
+        functions[name] = [(word, declared[word]) for word in words]
+    return functions
+
+
+class Fortran(unittest.TestCase):
+    def setUp(self):
+        self.header = (SOURCE / "include/mygemm/mygemm.h").read_text()
+        self.abi = (SOURCE / "bindings/fortran/mygemm_abi.f90").read_text()
+        module = re.sub(r"&\n\s*", "", (SOURCE / "bindings/fortran/mygemm.f90").read_text())
+        self.public = {name for names in re.findall(r"^  public :: (.*)$", module, re.M)
+                       for name in names.split(", ")}
+
+    def test_constants(self):
+        in_c = {RENAMED.get(name, name): number for name, number in
+                re.findall(r"\b(MYGEMM_[A-Z0-9_]+) = (\d+)", self.header)}
+        self.assertGreater(len(in_c), 20)
+        self.assertEqual(dict(re.findall(r"\b(MYGEMM_[A-Z0-9_]+) = (\d+)", self.abi)), in_c)
+        self.assertLessEqual(set(in_c), self.public)
+
+    def test_functions(self):
+        in_c = functions_of_header(self.header)
+        self.assertGreater(len(in_c), 25)
+        self.assertEqual(set(in_c) - {CREATE_WITH_CONFIG},
+                         {name for name in self.public if name.startswith("mygemm_")})
+        self.assertEqual(set(in_c) - {CREATE}, set(functions_of_module(self.abi)) - {"strlen"})
+
+    def test_arguments(self):
+        in_c, bound = functions_of_header(self.header), functions_of_module(self.abi)
+        for name in set(in_c) - {CREATE}:
+            with self.subTest(name):
+                words = [word for word, _ in in_c[name]]
+                self.assertEqual([word for word, _ in bound[name]], words)
+                for (word, declaration), (_, c_type) in zip(bound[name], in_c[name]):
+                    self.assertIn(declaration, declarations_allowed(c_type), word)
+
+    def test_every_function_is_called_by_a_test(self):
+        folder = SOURCE / "tests/consumers/fortran"
+        program = "".join(path.read_text() for path in sorted(folder.glob("every_function.*")))
+        called = set(re.findall(r"\b(mygemm_\w+)\(", program))
+        self.assertEqual({name for name in self.public if name.startswith("mygemm_")}, called)
+
+    def test_configuration(self):
+        body = re.search(r"typedef struct \{(.*?)\} mygemmConfig_t;", self.header, re.S)[1]
+        fields = re.findall(r"^  (\w+) (\w+);", body, re.M)
+        in_fortran = re.search(r"type, bind\(C\) :: mygemm_config\n(.*?)\n *end type", self.abi,
+                               re.S)[1]
+        declared = [(kind, name) for kind, names in re.findall(r"integer\(c_(\w+)\) :: (.*)",
+                                                               in_fortran)
+                    for name in names.split(", ")]
+        self.assertEqual(declared, fields)
+
+
+if __name__ == "__main__":
+    SOURCE = pathlib.Path(sys.argv.pop(1))
+    unittest.main()
