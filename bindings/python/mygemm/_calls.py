@@ -18,24 +18,21 @@ _WORKSPACE_ALIGNMENT = 256
 
 
 class Arguments:
-    """The arrays of one call, checked to be in one place. None stands for an output to be made."""
+    """The arrays of one call, checked to be in one place. out=None: it is yet to be made."""
 
     def __init__(self, **arguments: Any):
-        self._arrays: dict[str, Array] = {}
-        waiting: list[tuple[str, Any, Device]] = []
-        for name, argument in arguments.items():
-            if argument is None:
-                continue
-            found = _describe(name, argument)
-            if found is not None:
-                self._arrays[name] = found
-            else:
-                waiting.append((name, argument, dlpack_device(name, argument)))
-        self.owner = self._common_owner()
-        self.stream = self._choose_stream()
-        for name, argument, device in waiting:
-            self._arrays[name] = from_dlpack(name, argument, device, self.stream)
-        self.device = self._common_device()
+        if arguments.get("out", self) is None:
+            del arguments["out"]
+        found = {name: _describe(name, argument) for name, argument in arguments.items()}
+        devices = {name: x.device if x else dlpack_device(name, arguments[name])
+                   for name, x in found.items()}
+        known = [x for x in found.values() if x]
+        self.device = _common_device(devices)
+        self.owner = _common_owner(known)
+        self.stream = _choose_stream(known)
+        # Only now is it known before which stream those by DLPack are to be ready.
+        self._arrays = {name: x or from_dlpack(name, arguments[name], devices[name], self.stream)
+                        for name, x in found.items()}
 
     def __getitem__(self, name: str) -> Array:
         return self._arrays[name]
@@ -47,35 +44,6 @@ class Arguments:
     def values(self) -> list[Array]:
         """All arrays."""
         return list(self._arrays.values())
-
-    def _common_owner(self) -> Optional[Owner]:
-        """The library of the arrays; on a CUDA device there is one, whose stream orders them."""
-        owned = [x for x in self._arrays.values() if x.owner is not None]
-        for x in owned:
-            first = owned[0]
-            if first.device.kind == x.device.kind == "cuda" and first.owner is not x.owner:
-                raise ValueError(f"{first.name} is an array of {_label(first)} and {x.name} one of "
-                                 f"{_label(x)}, whose streams are not ordered; convert one, e.g. "
-                                 "with from_dlpack()")
-        return owned[0].owner if owned else None
-
-    def _choose_stream(self) -> int:
-        """The library's current stream; else what the first array with a stream names."""
-        on_device = [x for x in self._arrays.values() if x.device.kind == "cuda"]
-        for x in on_device:
-            if x.owner is not None:
-                return x.owner.current_stream(x.device.ordinal)
-        return next((_plain(x.stream) for x in on_device if x.stream is not None), 0)
-
-    def _common_device(self) -> Device:
-        first, *others = self._arrays.values()
-        for x in others:
-            # An ordinal of -1 is a device that nobody could name.
-            unknown = x.device.kind == "cuda" and -1 in (x.device.ordinal, first.device.ordinal)
-            if x.device.kind != first.device.kind or (x.device != first.device and not unknown):
-                raise ValueError(f"{first.name} is in {first.device} and {x.name} in {x.device}; "
-                                 "the arrays of a call are in one place")
-        return max(x.device for x in self._arrays.values())
 
     def empty(self, like: Array, shape: tuple[int, ...], dtype: str) -> Array:
         """A new array, named out, by the library of `like`."""
@@ -99,6 +67,38 @@ def _describe(name: str, argument: Any) -> Optional[Array]:
         return None
     raise TypeError(f"{name} is a {type(argument).__name__}; an array of NumPy, PyTorch or CuPy is "
                     "needed, or one with __dlpack__ or __cuda_array_interface__")
+
+
+def _common_device(devices: dict[str, Device]) -> Device:
+    (first_name, first), *others = devices.items()
+    for name, device in others:
+        # An ordinal of -1 is a device that nobody could name.
+        unknown = device.kind == "cuda" and -1 in (device.ordinal, first.ordinal)
+        if device.kind != first.kind or (device != first and not unknown):
+            raise ValueError(f"{first_name} is in {first} and {name} in {device}; the arrays of a "
+                             "call are in one place")
+    return max(devices.values())
+
+
+def _common_owner(arrays: list[Array]) -> Optional[Owner]:
+    """The library of the arrays; on a CUDA device there is one, whose stream orders them."""
+    owned = [x for x in arrays if x.owner is not None]
+    for x in owned:
+        first = owned[0]
+        if x.device != HOST and x.owner is not first.owner:
+            raise ValueError(f"{first.name} is an array of {_label(first)} and {x.name} one of "
+                             f"{_label(x)}, whose streams are not ordered; convert one, e.g. with "
+                             "from_dlpack()")
+    return owned[0].owner if owned else None
+
+
+def _choose_stream(arrays: list[Array]) -> int:
+    """The library's current stream; else what the first array with a stream names."""
+    on_device = [x for x in arrays if x.device.kind == "cuda"]
+    for x in on_device:
+        if x.owner is not None:
+            return _plain(x.owner.current_stream(x.device.ordinal))
+    return next((_plain(x.stream) for x in on_device if x.stream is not None), 0)
 
 
 def _label(x: Array) -> str:

@@ -22,9 +22,11 @@ class Rows(NamedTuple):
     ld: int
 
 
-def _leading_dimension(lines: int, length: int, line_stride: int, stride: int) -> Optional[int]:
-    """The leading dimension of `lines` lines of contiguous elements; None where it is none."""
-    if lines == 0 or length == 0:
+def _leading_dimension(x: Array, lines: int, length: int, line_stride: int,
+                       stride: int) -> Optional[int]:
+    """The leading dimension of x as `lines` lines of contiguous elements; None where it has none.
+    """
+    if 0 in x.shape:  # strides mean nothing
         return max(1, length)
     if length > 1 and stride != 1:
         return None
@@ -36,13 +38,13 @@ def _leading_dimension(lines: int, length: int, line_stride: int, stride: int) -
 def row_major_ld(x: Array) -> Optional[int]:
     """The leading dimension of the last two axes as a row-major matrix, or None."""
     (rows, cols), (row_stride, col_stride) = x.shape[-2:], x.strides[-2:]
-    return _leading_dimension(rows, cols, row_stride, col_stride)
+    return _leading_dimension(x, rows, cols, row_stride, col_stride)
 
 
 def column_major_ld(x: Array) -> Optional[int]:
     """The leading dimension of the last two axes as a column-major matrix, or None."""
     (rows, cols), (row_stride, col_stride) = x.shape[-2:], x.strides[-2:]
-    return _leading_dimension(cols, rows, col_stride, row_stride)
+    return _leading_dimension(x, cols, rows, col_stride, row_stride)
 
 
 def refuse_strides(x: Array, rule: str) -> NoReturn:
@@ -95,7 +97,7 @@ def rows_of(x: Array) -> Rows:
         return Rows(rows, cols, max(1, cols))
     leading = [(n, stride) for n, stride in zip(x.shape[:-1], x.strides) if n > 1]
     regular = all(outer[1] == inner[0] * inner[1] for outer, inner in zip(leading, leading[1:]))
-    ld = _leading_dimension(rows, cols, leading[-1][1] if leading else cols, x.strides[-1])
+    ld = _leading_dimension(x, rows, cols, leading[-1][1] if leading else cols, x.strides[-1])
     if ld is None or not regular:
         refuse_strides(x, "the last axis needs a stride of 1, and all rows the same distance, of "
                           "at least a row's length")
