@@ -72,7 +72,8 @@ class DlpackArray:
 
 
 class CudaArray:
-    """An object with the CUDA array interface, of a NumPy array that says it is on a GPU."""
+    """An object with the CUDA array interface only: of an array with another, or of a NumPy array
+    that says it is on a GPU."""
 
     def __init__(self, array, **fields):
         self.array, self.fields = array, fields
@@ -80,7 +81,8 @@ class CudaArray:
     @property
     def __cuda_array_interface__(self):
         x = self.array
-        return {"shape": x.shape, "typestr": x.dtype.str, "data": (x.ctypes.data, False),
+        pointer = x.ctypes.data if isinstance(x, np.ndarray) else x.data.ptr
+        return {"shape": x.shape, "typestr": x.dtype.str, "data": (pointer, False),
                 "strides": x.strides, "version": 3, **self.fields}
 
 
