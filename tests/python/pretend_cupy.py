@@ -69,8 +69,10 @@ def empty(shape, dtype):
 @contextlib.contextmanager
 def device(ordinal):
     current_devices.append(ordinal)
-    yield
-    current_devices.pop()
+    try:
+        yield
+    finally:
+        current_devices.pop()
 
 
 def install():

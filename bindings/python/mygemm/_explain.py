@@ -67,8 +67,9 @@ def _transpose(rows: int, cols: int, *, element_size: int = 4, batch: int = 1) -
     return ask
 
 
-_QUESTIONS: dict[str, Callable[..., _Ask]] = {"sgemm": _sgemm, "softmax": _softmax, "softmax_backward": _softmax_backward,
-              "transpose": _transpose}
+_QUESTIONS: dict[str, Callable[..., _Ask]] = {
+    "sgemm": _sgemm, "softmax": _softmax, "softmax_backward": _softmax_backward,
+    "transpose": _transpose}
 
 
 def explain(op: str, *sizes: int, device: Optional[str] = None, math: Optional[str] = None,

@@ -1,6 +1,6 @@
 """The wheel as its users get it: built, installed into a new environment, used from elsewhere.
 
-Usage: wheel_test.py SOURCE_DIR TOOLS_PYTHON [unittest options]. TOOLS_PYTHON is the interpreter of
+Usage: check_wheel.py SOURCE_DIR TOOLS_PYTHON [unittest options]. TOOLS_PYTHON is the interpreter of
 an environment with scikit-build-core, which `./dev test` makes; exits with 77 where it is not
 there. The library is built for the host and little optimised: the time goes into compiling.
 """
