@@ -112,7 +112,7 @@ class Torch(Owner):
         return tensor is not None and isinstance(argument, tensor)
 
     def describe(self, name: str, argument: Any) -> Array:
-        torch = self.module
+        torch, device = self.module, self._device(name, argument.device)
         if argument.layout != torch.strided:
             raise TypeError(f"{name} is a tensor of layout {argument.layout}; a dense one is "
                             "needed")
@@ -124,7 +124,7 @@ class Torch(Owner):
                              f"{name}.resolve_conj().resolve_neg()")
         return Array(name, argument.data_ptr(), tuple(argument.shape), tuple(argument.stride()),
                      str(argument.dtype)[len("torch."):], argument.element_size(),
-                     self._device(name, argument.device), False, argument, self)
+                     device, False, argument, self)
 
     @staticmethod
     def _device(name: str, device: Any) -> Device:
