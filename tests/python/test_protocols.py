@@ -2,6 +2,8 @@
 
 What runs on a device is in test_emulated.py, test_torch.py and test_cupy.py.
 """
+import types
+
 import numpy as np
 import pytest
 
@@ -102,6 +104,8 @@ def test_streams_of_producers():
 
 @pytest.mark.parametrize("exception, sentence, a", [
     (TypeError, "a has dtype float64", CudaArray(np.zeros((2, 2)))),
+    (TypeError, "a.__cuda_array_interface__ lacks data, shape",
+     types.SimpleNamespace(__cuda_array_interface__={"typestr": "<f4"})),
     (TypeError, "a has dtype >f4", CudaArray(np.zeros((2, 2), ">f4"))),
     (TypeError, "a has dtype <M8", CudaArray(np.zeros((2, 2), "M8[s]"))),
     (TypeError, "a is a masked array", CudaArray(contiguous(2, 2), mask=contiguous(2, 2))),

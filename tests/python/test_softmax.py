@@ -101,6 +101,7 @@ X = random_matrix(4, 6)
     (TypeError, "dtype = float64 is none of: float32, float16, bfloat16", {"dtype": np.float64}),
     (ValueError, "dtype = float16, but out has dtype float32",
      {"dtype": "float16", "out": np.zeros((4, 6), np.float32)}),
+    (TypeError, "log = 1 is neither True nor False", {"log": 1}),
     (ValueError, r"out has shape \(6, 4\); \(4, 6\) is needed: that of x",
      {"out": np.zeros((6, 4), np.float32)}),
     (ValueError, "out has shape .* strides", {"out": np.zeros((6, 4), np.float32).T}),

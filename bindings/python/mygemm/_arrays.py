@@ -72,6 +72,13 @@ def check_writable(x: Array) -> None:
         raise ValueError(f"{x.name} is read-only")
 
 
+def as_bool(name: str, value: bool) -> bool:
+    """A flag; BLAS's letters are refused, of which "N" would be true."""
+    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):  # NumPy's, too
+        return bool(value)
+    raise TypeError(f"{name} = {value!r} is neither True nor False")
+
+
 def as_float32(name: str, value: float) -> float:
     """A number that is passed as a C float; what only overflow would make infinite is refused."""
     if not isinstance(value, (int, float)) and not hasattr(value, "__float__"):

@@ -5,11 +5,11 @@ import ctypes
 import operator
 from typing import Any, Callable, Optional
 
+from ._arrays import as_bool
 from ._calls import WORKSPACE_LIMIT, math_mode
 from ._handles import Handle
-from ._library import (BACKEND_AUTO, BACKEND_HOST, DATA_TYPES, LOG_SOFTMAX, OP_N, OP_T, SOFTMAX,
-                       check, lib)
-from ._softmax import dtype_name
+from ._library import BACKEND_AUTO, BACKEND_HOST, DATA_TYPES, OP_N, OP_T, check, lib
+from ._softmax import dtype_name, softmax_mode
 
 
 def _int64(number: int) -> int:
@@ -26,6 +26,8 @@ _Ask = Callable[..., int]
 
 def _sgemm(m: int, n: int, k: int, *, transa: bool = False, transb: bool = False,
            batch: int = 1) -> _Ask:
+    transa, transb = as_bool("transa", transa), as_bool("transb", transb)
+
     def ask(handle: object, device: object, *text: object) -> int:
         # As sgemm() calls the library for arrays in C order: the transposed product.
         lda, ldb = max(1, m if transa else k), max(1, k if transb else n)
@@ -38,21 +40,22 @@ def _sgemm(m: int, n: int, k: int, *, transa: bool = False, transb: bool = False
 
 def _softmax(rows: int, cols: int, *, dtype: Any = "float32", out_dtype: Any = None,
              log: bool = False) -> _Ask:
+    mode = softmax_mode(log)
     types = [DATA_TYPES[dtype_name(name)] for name in (dtype, out_dtype or dtype)]
 
     def ask(handle: object, device: object, *text: object) -> int:
         x, y = ((None, number, max(1, cols)) for number in types)
         return int(lib.mygemm_explain_softmax(
-            handle, device, LOG_SOFTMAX if log else SOFTMAX, rows, cols, *x, *y, *text))
+            handle, device, mode, rows, cols, *x, *y, *text))
     return ask
 
 
 def _softmax_backward(rows: int, cols: int, *, dtype: Any = "float32", log: bool = False) -> _Ask:
-    matrix = None, DATA_TYPES[dtype_name(dtype)], max(1, cols)
+    mode, matrix = softmax_mode(log), (None, DATA_TYPES[dtype_name(dtype)], max(1, cols))
 
     def ask(handle: object, device: object, *text: object) -> int:
         return int(lib.mygemm_explain_softmax_backward(
-            handle, device, LOG_SOFTMAX if log else SOFTMAX, rows, cols, *matrix, *matrix,
+            handle, device, mode, rows, cols, *matrix, *matrix,
             *matrix, *text))
     return ask
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, NamedTuple, Optional
 
-from ._arrays import Array, as_float32, check_dtype, check_writable
+from ._arrays import Array, as_bool, as_float32, check_dtype, check_writable
 from ._calls import Arguments, Call
 from ._layouts import Matrix, batch_count, batch_stride, check_dimensions, check_shape, matrix
 from ._library import OP_N, OP_T, check, lib
@@ -57,6 +57,7 @@ def sgemm(a: Any, b: Any, *, transa: bool = False, transb: bool = False, alpha: 
     Returns out. On a CUDA device the product is enqueued on the current stream.
     Raises TypeError and ValueError for arguments, Error where the library refuses.
     """
+    transa, transb = as_bool("transa", transa), as_bool("transb", transb)
     alpha, beta = as_float32("alpha", alpha), as_float32("beta", beta)
     if beta != 0 and out is None:
         raise ValueError(f"beta = {beta:g} needs out, which it is a multiple of")

@@ -16,6 +16,9 @@ _KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex", "V
 
 def from_cuda_array_interface(name: str, argument: object, interface: dict[str, Any]) -> Array:
     """Describes an array on a CUDA device by its __cuda_array_interface__."""
+    missing = {"shape", "typestr", "data"} - set(interface)
+    if missing:
+        raise TypeError(f"{name}.__cuda_array_interface__ lacks {', '.join(sorted(missing))}")
     if interface.get("mask") is not None:
         raise TypeError(f"{name} is a masked array, which mygemm does not take")
     order, kind, size = interface["typestr"][0], interface["typestr"][1], interface["typestr"][2:]

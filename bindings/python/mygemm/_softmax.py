@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from ._arrays import Array, as_float32, check_dtype, check_writable
+from ._arrays import Array, as_bool, as_float32, check_dtype, check_writable
 from ._calls import Arguments, Call
 from ._layouts import check_shape, rows_of
 from ._library import DATA_TYPES, LOG_SOFTMAX, SOFTMAX, check, lib
@@ -17,6 +17,11 @@ def dtype_name(dtype: Any) -> str:
     if name not in DATA_TYPES:
         raise TypeError(f"dtype = {name} is none of: {', '.join(DATA_TYPES)}")
     return str(name)
+
+
+def softmax_mode(log: bool) -> int:
+    """The mygemmSoftmaxMode_t that the argument `log` asks for."""
+    return LOG_SOFTMAX if as_bool("log", log) else SOFTMAX
 
 
 def _typed(x: Array) -> tuple[int, int, int]:
@@ -49,7 +54,7 @@ def softmax(x: Any, *, log: bool = False, scale: float = 1.0, out: Any = None,
     A row with a NaN, with +inf as its largest element or of -inf alone gives NaN throughout.
     Raises TypeError and ValueError for arguments, Error where the library refuses.
     """
-    scale = as_float32("scale", scale)
+    scale, mode = as_float32("scale", scale), softmax_mode(log)
     wanted = None if dtype is None else dtype_name(dtype)
     arguments = Arguments(x=x, out=out)
     _check_types(arguments, "softmax")
@@ -59,7 +64,7 @@ def softmax(x: Any, *, log: bool = False, scale: float = 1.0, out: Any = None,
     elif wanted not in (None, result.dtype):
         raise ValueError(f"dtype = {wanted}, but out has dtype {result.dtype}")
     _check_out(result, given)
-    mode, rows = LOG_SOFTMAX if log else SOFTMAX, rows_of(given)
+    rows = rows_of(given)
     with Call(arguments) as call:
         call.give_workspace(lib.mygemm_softmax_workspace_size, mode, rows.rows, rows.cols,
                             DATA_TYPES[given.dtype], DATA_TYPES[result.dtype])
@@ -77,7 +82,7 @@ def softmax_backward(y: Any, dy: Any, *, log: bool = False, scale: float = 1.0,
     dy's type is made. Returns out.
     Raises TypeError and ValueError for arguments, Error where the library refuses.
     """
-    scale = as_float32("scale", scale)
+    scale, mode = as_float32("scale", scale), softmax_mode(log)
     arguments = Arguments(y=y, dy=dy, out=out)
     _check_types(arguments, "softmax_backward")
     result_of, gradient = arguments["y"], arguments["dy"]
@@ -86,7 +91,7 @@ def softmax_backward(y: Any, dy: Any, *, log: bool = False, scale: float = 1.0,
     if dx is None:
         dx = arguments.empty(gradient, gradient.shape, gradient.dtype)
     _check_out(dx, result_of)
-    mode, rows = LOG_SOFTMAX if log else SOFTMAX, rows_of(result_of)
+    rows = rows_of(result_of)
     with Call(arguments) as call:
         check(lib.mygemm_softmax_backward(call.handle, mode, rows.rows, rows.cols, scale,
                                           *_typed(result_of), *_typed(gradient), *_typed(dx)),
