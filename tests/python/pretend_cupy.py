@@ -12,6 +12,8 @@ import types
 
 import numpy as np
 
+from support import memory_of
+
 TO_DEVICE, TO_HOST = 1, 2
 
 runtime = ctypes.CDLL(os.environ["MYGEMM_EMULATED_CUDART"])
@@ -48,14 +50,9 @@ class ndarray:  # CuPy's name
 
 
 def on_device(array):
-    around = array
-    while isinstance(around.base, np.ndarray):
-        around = around.base
-    # The bytes in the order in which they lie.
-    content = around.ravel(order="K")
-    memory = Memory(content.nbytes)
-    assert _copy(memory.start, content.ctypes.data, content.nbytes, TO_DEVICE) == 0
-    offset = array.ctypes.data - around.ctypes.data if array.size else 0
+    around, offset = memory_of(array)
+    memory = Memory(around.nbytes)
+    assert _copy(memory.start, around.ctypes.data, around.nbytes, TO_DEVICE) == 0
     return ndarray(memory, offset, array.shape, array.strides, array.dtype)
 
 

@@ -86,5 +86,36 @@ class CudaArray:
                 "strides": x.strides, "version": 3, **self.fields}
 
 
+class Driver:
+    """The CUDA driver's functions that mygemm calls; `calls` are those on streams. Each of them
+    returns `status`."""
+
+    def __init__(self, status=0, ordinal=0):
+        self.status, self.ordinal, self.calls = status, ordinal, []
+
+    def cuPointerGetAttribute(self, result, attribute, pointer):
+        assert attribute == 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+        result._obj.value = self.ordinal
+        return self.status
+
+    def cuEventCreate(self, event, flags):
+        assert flags == 2  # CU_EVENT_DISABLE_TIMING
+        event._obj.value = 0xe
+        return 0
+
+    def cuEventRecord(self, event, stream):
+        self.calls.append(("record", stream.value or 0))
+        return self.status
+
+    def cuStreamWaitEvent(self, stream, event, flags):
+        self.calls.append(("wait", stream.value or 0))
+        return self.status
+
+    def cuEventDestroy_v2(self, event):
+        assert event.value == 0xe
+        self.calls.append("destroy")
+        return 0
+
+
 def contiguous(*shape):
     return np.arange(1, 1 + np.prod(shape), dtype=np.float32).reshape(shape)

@@ -41,6 +41,15 @@ def check_softmax(y, expected, dtype):
     assert np.all(abs(y - expected) <= allowed + SMALLEST[dtype])
 
 
+def memory_of(view):
+    """The elements around a view in the order in which they lie, and the view's place in bytes."""
+    around = view
+    while isinstance(around.base, np.ndarray):
+        around = around.base
+    offset = view.ctypes.data - around.ctypes.data if view.size else 0
+    return around.ravel(order="K"), offset
+
+
 def layouts(x):
     """{name: an array equal to x} with every order and leading dimension that BLAS knows."""
     rows, cols = x.shape

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import mygemm
-from support import check_product, check_softmax, layouts, random_matrix, softmax_of
+from support import check_product, check_softmax, layouts, memory_of, random_matrix, softmax_of
 
 cupy = pytest.importorskip("cupy")
 if not cupy.cuda.is_available() or mygemm.backend() != "cuda":
@@ -19,12 +19,8 @@ SPIN = cupy.RawKernel("""extern "C" __global__ void spin(long long cycles) {
 
 def array_like(view):
     """An array with the strides of a NumPy view, and with the memory around it."""
-    around = view
-    while isinstance(around.base, np.ndarray):
-        around = around.base
-    offset = view.ctypes.data - around.ctypes.data
-    flat = cupy.asarray(around.ravel(order="K"))
-    return cupy.ndarray(view.shape, view.dtype, flat.data + offset, view.strides)
+    around, offset = memory_of(view)
+    return cupy.ndarray(view.shape, view.dtype, cupy.asarray(around).data + offset, view.strides)
 
 
 @pytest.mark.parametrize("name", layouts(np.zeros((2, 2), np.float32)))

@@ -14,8 +14,9 @@ if "MYGEMM_EMULATED_CUDART" not in os.environ:
 
 import mygemm
 import pretend_cupy
+from mygemm import _driver
 from mygemm._calls import Arguments
-from producers import CUDA, CudaArray, DlpackArray
+from producers import CUDA, CudaArray, DlpackArray, Driver
 from pretend_cupy import on_device
 from support import check_product, check_softmax, layouts, random_matrix, softmax_of
 
@@ -103,6 +104,20 @@ def test_dlpack():
     mygemm.softmax(given, out=y)
     check_softmax(y.get().astype(np.float64), softmax_of(x.get()), "float32")
     assert given.streams == [pretend_cupy.current_stream]
+
+
+def test_streams_of_producers_are_ordered_before_and_after(monkeypatch):
+    driver = Driver()
+    monkeypatch.setattr(_driver, "_driver", lambda: driver)
+    x = on_device(random_matrix(4, 4))
+    a, b, out = CudaArray(x, stream=5), CudaArray(x, stream=1), on_device(x.get())
+    mygemm.sgemm(a, b, out=CudaArray(out, stream=7))  # on stream 5
+    check_product(out.get(), x.get(), x.get())
+    assert driver.calls == [("record", 0), ("wait", 5), "destroy", ("record", 7), ("wait", 5),
+                            "destroy", ("record", 5), ("wait", 7), "destroy"]
+    driver.calls.clear()
+    mygemm.sgemm(x, b, out=out)  # on the current stream of x's library
+    assert driver.calls == [("record", 0), ("wait", pretend_cupy.current_stream), "destroy"]
 
 
 def test_streams_that_need_ordering_and_no_driver():

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import mygemm
+from mygemm import _driver
 from mygemm._calls import Arguments
-from producers import CPU, CUDA, CudaArray, DlpackArray, contiguous
+from producers import CPU, CUDA, CudaArray, DlpackArray, Driver, contiguous
 from support import check_product, check_softmax, random_matrix, softmax_of
 
 VERSIONS = [(1, 0), (1, 3), None]
@@ -126,6 +127,26 @@ def test_two_places_are_refused():
     x, y = (DlpackArray(contiguous(2, 2), device=(CUDA, ordinal)) for ordinal in range(2))
     with pytest.raises(ValueError, match="x is in CUDA device 0 and out in CUDA device 1"):
         mygemm.softmax(x, out=y)
+
+
+def test_the_driver_says_on_which_device_memory_is(monkeypatch):
+    monkeypatch.setattr(_driver, "_driver", lambda: Driver(ordinal=3))
+    assert Arguments(x=CudaArray(contiguous(2, 2))).device.ordinal == 3
+    with pytest.raises(ValueError, match="a is in CUDA device 3 and b in CUDA device 0"):
+        mygemm.sgemm(CudaArray(contiguous(2, 2)), DlpackArray(contiguous(2, 2), device=(CUDA, 0)))
+    monkeypatch.setattr(_driver, "_driver", lambda: Driver(status=1, ordinal=3))
+    assert Arguments(x=CudaArray(contiguous(2, 2))).device.ordinal == -1
+
+
+def test_streams_are_ordered_by_an_event(monkeypatch):
+    driver = Driver()
+    monkeypatch.setattr(_driver, "_driver", lambda: driver)
+    _driver.make_wait(5, 7)
+    assert driver.calls == [("record", 7), ("wait", 5), "destroy"]
+    driver = Driver(status=700)
+    with pytest.raises(RuntimeError, match="CUDA streams 0x5 and 0x7 could not be ordered.*700"):
+        _driver.make_wait(5, 7)
+    assert driver.calls == [("record", 7), "destroy"]
 
 
 @pytest.mark.skipif(mygemm.backend() == "cuda", reason="this machine has a GPU")

@@ -7,7 +7,7 @@ import pytest
 
 import mygemm
 from producers import DlpackArray
-from support import check_product, check_softmax, layouts, random_matrix
+from support import check_product, check_softmax, layouts, memory_of, random_matrix
 
 torch = pytest.importorskip("torch")
 
@@ -20,12 +20,10 @@ DELAY = 200_000_000  # cycles: about a tenth of a second
 
 def tensor_like(view, device):
     """A tensor with the strides of a NumPy view, and with the memory around it."""
-    around = view
-    while isinstance(around.base, np.ndarray):
-        around = around.base
-    offset = (view.ctypes.data - around.ctypes.data) // view.itemsize
-    flat = torch.from_numpy(around.ravel(order="K").copy()).to(device)
-    return flat.as_strided(view.shape, [step // view.itemsize for step in view.strides], offset)
+    around, offset = memory_of(view)
+    flat = torch.from_numpy(around.copy()).to(device)
+    return flat.as_strided(view.shape, [step // view.itemsize for step in view.strides],
+                           offset // view.itemsize)
 
 
 def tensor(*shape, seed=1, device="cuda"):

@@ -21,8 +21,8 @@ class Arguments:
     """The arrays of one call, checked to be in one place. out=None: it is yet to be made."""
 
     def __init__(self, **arguments: Any):
-        if arguments.get("out", self) is None:
-            del arguments["out"]
+        arguments = {name: argument for name, argument in arguments.items()
+                     if name != "out" or argument is not None}
         found = {name: _describe(name, argument) for name, argument in arguments.items()}
         devices = {name: x.device if x else dlpack_device(name, arguments[name])
                    for name, x in found.items()}

@@ -45,8 +45,7 @@ def _softmax(rows: int, cols: int, *, dtype: Any = "float32", out_dtype: Any = N
 
     def ask(handle: object, device: object, *text: object) -> int:
         x, y = ((None, number, max(1, cols)) for number in types)
-        return int(lib.mygemm_explain_softmax(
-            handle, device, mode, rows, cols, *x, *y, *text))
+        return int(lib.mygemm_explain_softmax(handle, device, mode, rows, cols, *x, *y, *text))
     return ask
 
 
@@ -55,8 +54,7 @@ def _softmax_backward(rows: int, cols: int, *, dtype: Any = "float32", log: bool
 
     def ask(handle: object, device: object, *text: object) -> int:
         return int(lib.mygemm_explain_softmax_backward(
-            handle, device, mode, rows, cols, *matrix, *matrix,
-            *matrix, *text))
+            handle, device, mode, rows, cols, *matrix, *matrix, *matrix, *text))
     return ask
 
 
