@@ -153,6 +153,13 @@ def test_another_version_is_refused(tmp_path):
     assert "libmygemm.so is version 0.2; this package is for 0.1" in answer.stderr
 
 
+def test_the_example_of_attention():
+    program = SOURCE / "bindings/python/examples/attention.py"
+    answer = run_python(program.read_text())
+    difference = re.match(r"largest difference from float64: (\S+)\nchosen: ", answer.stdout)
+    assert difference and float(difference[1]) < 1e-5, answer.stderr
+
+
 def test_no_array_library_is_imported():
     program = ("import sys, mygemm; mygemm.explain('softmax', 3, 4)\n"
                "print([m for m in ('numpy', 'torch', 'cupy') if m in sys.modules])")
