@@ -27,7 +27,7 @@ def random_view(random, shape, dtype=np.float32):
         axis = int(random.integers(len(shape)))
         strides[axis] = -strides[axis]
     reach = [(extent - 1) * stride for extent, stride in zip(shape, strides) if extent > 0]
-    before, after = (sum(abs(r) for r in reach if (r < 0) == negative) for negative in (True, False))
+    before, after = (sum(abs(r) for r in reach if (r < 0) == back) for back in (True, False))
     buffer = random.integers(-4, 5, before + after + 8).astype(dtype)
     start = before + int(random.integers(0, 7))
     view = np.lib.stride_tricks.as_strided(buffer[start:], shape,
