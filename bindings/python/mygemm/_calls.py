@@ -12,7 +12,7 @@ from ._library import MATH_MODES, check, lib
 from ._owners import Owner, owner_of
 from ._protocols import dlpack_device, from_cuda_array_interface, from_dlpack
 
-# Plans gain little from more, and a program that computes several products keeps one for each.
+# Plans gain little from more than this, which every stream with a call in flight may hold.
 WORKSPACE_LIMIT = 64 << 20
 _WORKSPACE_ALIGNMENT = 256
 

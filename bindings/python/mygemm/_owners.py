@@ -85,7 +85,8 @@ class NumPy(Owner):
         return numpy is not None and isinstance(argument, numpy.ndarray)
 
     def describe(self, name: str, argument: Any) -> Array:
-        if isinstance(argument, self.module.ma.MaskedArray):
+        numpy = self.module
+        if type(argument) is not numpy.ndarray and isinstance(argument, numpy.ma.MaskedArray):
             raise TypeError(f"{name} is a masked array; pass its .data or .filled()")
         dtype = argument.dtype
         dtype_name = _dtype_name(name, dtype)
@@ -191,8 +192,14 @@ class CuPy(Owner):
 
 
 _OWNERS = (NumPy(), Torch(), CuPy())
+_owner_of_type: dict[type, Owner] = {}  # those met so far: finding out takes longer
 
 
 def owner_of(argument: object) -> Optional[Owner]:
     """The library that an argument belongs to, if it is one of those above."""
-    return next((owner for owner in _OWNERS if owner.owns(argument)), None)
+    found = _owner_of_type.get(type(argument))
+    if found is None:
+        found = next((owner for owner in _OWNERS if owner.owns(argument)), None)
+        if found is not None:
+            _owner_of_type[type(argument)] = found
+    return found
