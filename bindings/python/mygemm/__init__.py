@@ -1,0 +1,20 @@
+"""FP32 matrix products, row softmax and matrix transposes by libmygemm, for NumPy, PyTorch, CuPy.
+
+    c = mygemm.sgemm(a, b)            # float32, two or three dimensions, any BLAS layout
+    y = mygemm.softmax(x)             # float32, float16, bfloat16, along the last axis
+    t = mygemm.transpose(x)           # elements of 1, 2, 4, 8 or 16 bytes
+
+NumPy arrays and other arrays in host memory are worked on by the processor. Arrays in the memory
+of a CUDA device are worked on there, on the current stream of their library, and calls return
+before the work is done. Nothing is copied: an array that BLAS cannot describe is refused.
+"""
+from ._errors import Error
+from ._explain import explain
+from ._gemm import sgemm
+from ._handles import backend
+from ._library import version
+from ._softmax import softmax, softmax_backward
+from ._transpose import transpose
+
+__all__ = ["Error", "backend", "explain", "sgemm", "softmax", "softmax_backward", "transpose",
+           "version"]

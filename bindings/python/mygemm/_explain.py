@@ -1,0 +1,106 @@
+"""explain: which kernel a call would run, as text, for this machine or for a GPU by name."""
+from __future__ import annotations
+
+import ctypes
+import operator
+from typing import Any, Callable, Optional
+
+from ._arrays import as_bool
+from ._calls import WORKSPACE_LIMIT, math_mode
+from ._handles import Handle
+from ._library import BACKEND_AUTO, BACKEND_HOST, DATA_TYPES, OP_N, OP_T, check, lib
+from ._softmax import dtype_name, softmax_mode
+
+
+def _int64(number: int) -> int:
+    """A size as the library takes it; ctypes would drop what does not fit."""
+    number = operator.index(number)
+    if not -2**63 <= number < 2**63:
+        raise ValueError(f"{number} does not fit the library's 64-bit sizes")
+    return number
+
+
+# A function that asks the library, given the handle, the device's name and where the text goes.
+_Ask = Callable[..., int]
+
+
+def _sgemm(m: int, n: int, k: int, *, transa: bool = False, transb: bool = False,
+           batch: int = 1) -> _Ask:
+    transa, transb = as_bool("transa", transa), as_bool("transb", transb)
+
+    def ask(handle: object, device: object, *text: object) -> int:
+        # As sgemm() calls the library for arrays in C order: the transposed product.
+        lda, ldb = max(1, m if transa else k), max(1, k if transb else n)
+        return int(lib.mygemm_explain_sgemm(
+            handle, device, OP_T if transb else OP_N, OP_T if transa else OP_N, n, m, k,
+            None, ldb, _int64(n * k), None, lda, _int64(m * k), None, max(1, n), _int64(m * n),
+            _int64(batch), *text))
+    return ask
+
+
+def _softmax(rows: int, cols: int, *, dtype: Any = "float32", out_dtype: Any = None,
+             log: bool = False) -> _Ask:
+    mode = softmax_mode(log)
+    types = [DATA_TYPES[dtype_name(name)] for name in (dtype, out_dtype or dtype)]
+
+    def ask(handle: object, device: object, *text: object) -> int:
+        x, y = ((None, number, max(1, cols)) for number in types)
+        return int(lib.mygemm_explain_softmax(handle, device, mode, rows, cols, *x, *y, *text))
+    return ask
+
+
+def _softmax_backward(rows: int, cols: int, *, dtype: Any = "float32", log: bool = False) -> _Ask:
+    mode, matrix = softmax_mode(log), (None, DATA_TYPES[dtype_name(dtype)], max(1, cols))
+
+    def ask(handle: object, device: object, *text: object) -> int:
+        return int(lib.mygemm_explain_softmax_backward(
+            handle, device, mode, rows, cols, *matrix, *matrix, *matrix, *text))
+    return ask
+
+
+def _transpose(rows: int, cols: int, *, element_size: int = 4, batch: int = 1) -> _Ask:
+    matrix = _int64(rows * cols)
+
+    def ask(handle: object, device: object, *text: object) -> int:
+        return int(lib.mygemm_explain_transpose(
+            handle, device, _int64(element_size), rows, cols, None, max(1, cols), matrix, None,
+            max(1, rows), matrix, _int64(batch), *text))
+    return ask
+
+
+_QUESTIONS: dict[str, Callable[..., _Ask]] = {
+    "sgemm": _sgemm, "softmax": _softmax, "softmax_backward": _softmax_backward,
+    "transpose": _transpose}
+
+
+def explain(op: str, *sizes: int, device: Optional[str] = None, math: Optional[str] = None,
+            **options: Any) -> str:
+    """The kernel that a call would run, every other one's estimated time or why it cannot run.
+
+    explain("sgemm", m, n, k, transa=False, transb=False, batch=1)
+    explain("softmax", rows, cols, dtype="float32", out_dtype=None, log=False)
+    explain("softmax_backward", rows, cols, dtype="float32", log=False)
+    explain("transpose", rows, cols, element_size=4, batch=1)
+
+    The arrays are in C order and aligned, a workspace of 64 MiB is at hand. Products are shown as
+    the library is called for them: for the transposes, with m and n, a and b exchanged.
+    device: a GPU by name or architecture ("H200", "sm_86"), which need not be here, or "host";
+    without it the current CUDA device, or the host where there is none.
+    Raises TypeError and ValueError for arguments, Error where the library refuses.
+    """
+    if op not in _QUESTIONS:
+        raise ValueError(f"op = {op!r} is none of: {', '.join(_QUESTIONS)}")
+    try:
+        ask: _Ask = _QUESTIONS[op](*map(_int64, sizes), **options)
+    except TypeError as error:
+        raise TypeError(f"explain({op!r}): {error}") from None
+    handle = Handle(BACKEND_AUTO if device is None else BACKEND_HOST)
+    if math is not None:
+        check(lib.mygemm_set_math_mode(handle.pointer, math_mode(math)), "explain")
+    # No pointer is followed: the workspace's is only said to be there.
+    check(lib.mygemm_set_workspace(handle.pointer, 256, WORKSPACE_LIMIT), "explain")
+    name, length = None if device is None else device.encode(), ctypes.c_size_t()
+    check(ask(handle.pointer, name, None, 0, ctypes.byref(length)), "explain")
+    text = ctypes.create_string_buffer(length.value + 1)
+    check(ask(handle.pointer, name, text, len(text), None), "explain")
+    return text.value.decode()

@@ -1,0 +1,114 @@
+"""The C ABI of libmygemm: finds the library, declares its functions, turns statuses into errors.
+
+The library is, in this order, the one that the environment variable MYGEMM_LIBRARY names, the one
+in this package (as wheels have it), or libmygemm.so.0 where the loader looks.
+"""
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+from ctypes import POINTER, c_char_p, c_float, c_int, c_int32, c_int64, c_size_t, c_void_p
+
+from ._errors import Error
+
+# While the major version is 0, a new minor version may change the ABI.
+ABI = (0, 1)
+
+# mygemmBackend_t, mygemmOperation_t
+BACKEND_AUTO, BACKEND_CUDA, BACKEND_HOST = 0, 1, 2
+OP_N, OP_T = 0, 1
+# mygemmDataType_t, mygemmMathMode_t and mygemmSoftmaxMode_t by this package's names
+DATA_TYPES = {"float32": 0, "float16": 2, "bfloat16": 14}
+MATH_MODES = {"default": 0, "strict": 1}
+SOFTMAX, LOG_SOFTMAX = 0, 1
+
+
+class Config(ctypes.Structure):
+    """mygemmConfig_t"""
+
+    _fields_ = [("struct_size", c_size_t), ("backend", c_int32), ("device", c_int32)]
+
+
+_SIZES = [c_int64] * 3
+_STRIDED = [c_void_p, c_int64, c_int64]  # matrix, leading dimension, stride
+_TYPED = [c_void_p, c_int, c_int64]      # matrix, type, leading dimension
+_TEXT = [c_char_p, c_size_t, POINTER(c_size_t)]
+_BYTES = [POINTER(c_size_t)]
+_GEMM = [c_void_p, c_int, c_int, *_SIZES]
+_ROWS = [c_void_p, c_int, c_int64, c_int64]
+_TRANSPOSE = [c_void_p, c_size_t, c_int64, c_int64]
+
+# Arguments of the functions that return a status; handles are void*.
+_ARGUMENTS = {
+    "create_with_config": [POINTER(c_void_p), POINTER(Config)],
+    "destroy": [c_void_p],
+    "get_backend": [c_void_p, POINTER(c_int)],
+    "set_stream": [c_void_p, c_void_p],
+    "set_workspace": [c_void_p, c_void_p, c_size_t],
+    "set_math_mode": [c_void_p, c_int],
+    "get_math_mode": [c_void_p, POINTER(c_int)],
+    "sgemm_strided_batched": [*_GEMM, POINTER(c_float), *_STRIDED, *_STRIDED, POINTER(c_float),
+                              *_STRIDED, c_int64],
+    "softmax": [*_ROWS, c_float, *_TYPED, *_TYPED],
+    "softmax_backward": [*_ROWS, c_float, *_TYPED, *_TYPED, *_TYPED],
+    "transpose_strided_batched": [*_TRANSPOSE, *_STRIDED, *_STRIDED, c_int64],
+    "sgemm_workspace_size": [*_GEMM, c_int64, *_BYTES],
+    "softmax_workspace_size": [*_ROWS, c_int, c_int, *_BYTES],
+    "transpose_workspace_size": [*_TRANSPOSE, c_int64, c_int, *_BYTES],
+    "explain_sgemm": [c_void_p, c_char_p, *_GEMM[1:], *_STRIDED, *_STRIDED, *_STRIDED, c_int64,
+                      *_TEXT],
+    "explain_softmax": [c_void_p, c_char_p, *_ROWS[1:], *_TYPED, *_TYPED, *_TEXT],
+    "explain_softmax_backward": [c_void_p, c_char_p, *_ROWS[1:], *_TYPED, *_TYPED, *_TYPED,
+                                 *_TEXT],
+    "explain_transpose": [c_void_p, c_char_p, *_TRANSPOSE[1:], *_STRIDED, *_STRIDED, c_int64,
+                          *_TEXT],
+}
+
+
+def _library_name() -> str:
+    """What to load, as a path or as a name for the loader."""
+    chosen = os.environ.get("MYGEMM_LIBRARY")
+    if chosen:
+        return chosen
+    ours = pathlib.Path(__file__).with_name("libmygemm.so")
+    return str(ours) if ours.exists() else "libmygemm.so.0"
+
+
+def _load() -> ctypes.CDLL:
+    name = _library_name()
+    try:
+        library = ctypes.CDLL(name)
+    except OSError as error:
+        raise ImportError(f"libmygemm could not be loaded: {error}. Set MYGEMM_LIBRARY to its "
+                          "path, or install a wheel of mygemm, which contains it") from error
+    try:
+        found = divmod(library.mygemm_version() // 100, 100)
+        library.mygemm_last_error.restype = c_char_p
+        for function, arguments in _ARGUMENTS.items():
+            getattr(library, f"mygemm_{function}").argtypes = arguments
+    except AttributeError as error:
+        raise ImportError(f"{name} is not a libmygemm of this version: {error}") from error
+    if found != ABI:
+        raise ImportError(f"{name} is version {found[0]}.{found[1]}; this package is for "
+                          f"{ABI[0]}.{ABI[1]}")
+    return library
+
+
+lib = _load()
+
+
+def version() -> str:
+    """The version of the loaded library, e.g. "0.1.0"."""
+    number = lib.mygemm_version()
+    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+
+
+def check(status: int, call: str, names: str = "") -> None:
+    """Raises Error with the library's own sentence where a call has failed.
+
+    names: what the sentence's names are in the caller's terms, where they differ.
+    """
+    if status != 0:
+        sentence = lib.mygemm_last_error().decode()
+        raise Error(f"{call}: {sentence}{f' (here {names})' if names else ''}", status)
