@@ -1,5 +1,5 @@
-# What `cmake --install` puts where, in three components that are also the Debian packages:
-# runtime (the library), development (header, CMake and pkg-config files), tools (the programs).
+# What `cmake --install` puts where, in components: runtime (the library), development (header,
+# CMake and pkg-config files), tools (the programs), dropin (libraries that stand in for others').
 # Everything finds its neighbours relative to itself: the prefix can be moved.
 include(CMakePackageConfigHelpers)
 

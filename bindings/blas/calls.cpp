@@ -1,6 +1,7 @@
 // The counts of calls and the report. See calls.h.
 #include "calls.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -30,16 +31,19 @@ constinit std::array<Count, static_cast<size_t>(Function::kCount)> counts{{{"sge
 
 Count& count_of(Function function) { return counts[static_cast<size_t>(function)]; }
 
+bool is_used(const Count& count) { return count.taken > 0 || count.refused > 0; }
+
 void print(const Count& count) {
-  if (count.taken == 0 && count.refused == 0) return;
+  if (!is_used(count)) return;
   std::fprintf(stderr, "mygemm:   %-18s %lld taken, %lld on the GPU", count.name,
                count.taken.load(), count.on_gpu.load());
   if (count.refused > 0) std::fprintf(stderr, ", %lld refused", count.refused.load());
   std::fputc('\n', stderr);
 }
 
+// Processes that call nothing of ours print nothing: a preloaded library is in every child.
 [[gnu::destructor]] void report() {
-  if (!report_is_wanted()) return;
+  if (!report_is_wanted() || std::none_of(counts.begin(), counts.end(), is_used)) return;
   std::fputs("mygemm: calls of this process\n", stderr);
   for (const Count& count : counts) print(count);
 }

@@ -19,7 +19,7 @@ constexpr PipelineLimits kLimits{
 
 std::mutex one_call_at_a_time;
 std::atomic<bool> failed{false};
-Pipeline* pipeline = nullptr;
+Pipeline* pipeline = nullptr;  // never destroyed: CUDA may be gone when the process exits
 
 }  // namespace
 

@@ -45,13 +45,13 @@ bool Pipeline::multiply(const Product& product) {
   std::optional<Tiling> tiling;
   if (!reserve(product, &tiling)) return false;
   const std::vector<Rect> tiles = tiles_of_result(product, *tiling);
-  progress_ = {};
+  tiles_stored_ = 0;
   try {
     lay_out(product, *tiling);
     run(product, *tiling, tiles);
   } catch (const GpuFailure&) {
     broken_ = true;
-    if (progress_.tiles == 0 && progress_.pieces == 0) return false;
+    if (tiles_stored_ == 0 && pieces_stored() == 0) return false;
     finish_on_host(product, tiles);
   }
   return true;
@@ -148,35 +148,28 @@ void Pipeline::load(Operand* operand, int64_t tile, const HostMatrix& from) {
   if (operand != &c_) ++operand->turn;
   Slot& slot = operand->current();
   slot.used.hold(up_);
-  upload(from, slot.matrix, up_, &up_ring_, &up_turn_, [this] { store_arrived(); });
+  upload(from, slot.matrix, up_, &up_ring_, &up_turn_, [this] {
+    if (download_) download_->store_arrived();
+  });
   slot.tile = tile;
   slot.filled.record(up_);
   slot.filled.hold(compute_);
 }
 
-void Pipeline::store_arrived() {
-  if (!download_) return;
-  download_->store_arrived();
-  progress_.pieces = download_->pieces_stored();
-}
-
 void Pipeline::finish_download() {
   if (!download_) return;
-  while (!download_->is_finished()) {
-    download_->store_next();
-    progress_.pieces = download_->pieces_stored();
-  }
+  while (!download_->is_finished()) download_->store_next();
   download_.reset();
-  ++progress_.tiles;
-  progress_.pieces = 0;
+  ++tiles_stored_;
 }
 
 void Pipeline::finish_on_host(const Product& product, const std::vector<Rect>& tiles) {
-  for (; progress_.tiles < tiles.size(); ++progress_.tiles, progress_.pieces = 0) {
-    const Rect& tile = tiles[progress_.tiles];
+  int64_t next_piece = pieces_stored();
+  for (; tiles_stored_ < tiles.size(); ++tiles_stored_, next_piece = 0) {
+    const Rect& tile = tiles[tiles_stored_];
     const Pieces pieces(tile.rows, tile.cols, down_ring_.capacity());
-    for (; progress_.pieces < pieces.count(); ++progress_.pieces) {
-      Rect piece = pieces.at(progress_.pieces);
+    for (; next_piece < pieces.count(); ++next_piece) {
+      Rect piece = pieces.at(next_piece);
       piece.row += tile.row;
       piece.col += tile.col;
       multiply_on_host(product.part(piece));

@@ -20,11 +20,12 @@ struct PipelineLimits {
   int64_t workspace_bytes;  // at most, for kernels that like some
 };
 
-// Used by one thread at a time. Never destroyed: CUDA may be gone by the time the process exits.
+// Used by one thread at a time.
 class Pipeline {
  public:
   // On the current device. Throws GpuFailure.
   explicit Pipeline(const PipelineLimits& limits);
+  ~Pipeline() { mygemm_destroy(handle_); }
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
@@ -47,20 +48,14 @@ class Pipeline {
     int64_t turn = 0;
     Slot& current() { return slots[static_cast<size_t>(turn % count)]; }
   };
-  // How far C has been stored: whole tiles, and pieces of the next.
-  struct Progress {
-    size_t tiles = 0;
-    int64_t pieces = 0;
-  };
-
   bool reserve(const Product& product, std::optional<Tiling>* tiling);
   int64_t workspace_floats(const Product& product, const Tiling& tiling) const;
   void lay_out(const Product& product, const Tiling& tiling);
   void run(const Product& product, const Tiling& tiling, const std::vector<Rect>& tiles);
   void multiply_tile(const Product& product, const Tiling& tiling, const Rect& tile);
   void load(Operand* operand, int64_t tile, const HostMatrix& from);
-  void store_arrived();
   void finish_download();
+  int64_t pieces_stored() const { return download_ ? download_->pieces_stored() : 0; }
   void finish_on_host(const Product& product, const std::vector<Rect>& tiles);
 
   PipelineLimits limits_;
@@ -73,8 +68,8 @@ class Pipeline {
   DeviceMemory arena_;
   int64_t arena_floats_ = 0;
   Operand a_, b_, c_;
-  std::optional<Download> download_;
-  Progress progress_;
+  size_t tiles_stored_ = 0;
+  std::optional<Download> download_;  // of the tile after those
 };
 
 }  // namespace mygemm::blas

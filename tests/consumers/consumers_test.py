@@ -76,6 +76,14 @@ class Installed(ScratchTest):
         cache = (folder / "CMakeCache.txt").read_text()
         self.assertIn(f"mygemm_DIR:PATH={self.library_dir}/cmake/mygemm\n", cache)
 
+    def test_drop_in_blas(self):
+        folder = self.scratch / "blas"
+        run("cmake", "-S", HERE / "blas", "-B", folder, "-G", "Ninja",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "--build", folder)
+        said = run("sh", "-c", '"$0" 2>&1', folder / "product", MYGEMM_REPORT="1")
+        self.assertRegex(said, r"(?s)^right\n.*sgemm_ +1 taken")
+
     @unittest.skipUnless(shutil.which("gfortran"), "gfortran is not installed")
     def test_fortran(self):
         folder = self.scratch / "fortran"
