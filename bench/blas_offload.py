@@ -6,7 +6,7 @@ Usage: bench/blas_offload.py LIBRARY [--json FILE] [--sizes 512,1024,...] [--thr
 Times float32 products of Debian's NumPy with the library preloaded, once with
 MYGEMM_BLAS_OFFLOAD=never and once with always, and prints both, the ratio, and the rates that
 explain the times: the figures of kMeasuredRates in bindings/blas/offload_cost.cpp. Results to keep
-go to bench/results/. Needs python3-numpy; without a GPU both columns are the host's, and it says so.
+go to bench/results/. Needs python3-numpy. Without a GPU both columns are the host's; it says so.
 """
 
 import argparse
@@ -123,7 +123,8 @@ def main():
         print("{:6} {:6} {:6} {:10.3f} {:10.3f} {:8.2f}".format(
             *shape, of_host * 1e3, of_gpu * 1e3, of_host / of_gpu))
     host_flops = max(flops(s) / t for s, t in zip(shapes, host["seconds"])) / arguments.threads
-    rates = {"host_flops": host_flops,
+    host_bytes = max(transferred(s) / t for s, t in zip(shapes, host["seconds"]))
+    rates = {"host_flops": host_flops, "host_bytes": host_bytes,
              "gpu_start_seconds": max(0.0, gpu["first"] - gpu["seconds"][0]),
              **fit_gpu(shapes, gpu["seconds"])}
     for name, value in rates.items():
