@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
-#include <initializer_list>
 
 namespace mygemm::blas {
 namespace {
@@ -14,28 +13,28 @@ using Number = long long;  // int64_t as printf knows it
 // Positions of sgemm_'s arguments.
 enum Position { kM = 3, kN = 4, kK = 5, kA = 7, kLda = 8, kB = 9, kLdb = 10, kC = 12, kLdc = 13 };
 
-Refusal check_leading(int position, const char* name, int64_t value, const char* extent_name,
-                      int64_t extent) {
-  if (value >= std::max<int64_t>(1, extent)) return {};
-  return refuse(position, "%s = %lld is smaller than max(1, %s) = %lld", name, Number{value},
-                extent_name, Number{std::max<int64_t>(1, extent)});
-}
-
-Refusal first(std::initializer_list<Refusal> refusals) {
-  for (const Refusal& refusal : refusals) {
-    if (refusal.position != 0) return refusal;
-  }
-  return {};
-}
-
-Refusal check_extent(int position, const char* name, int64_t value) {
-  if (value >= 0) return {};
+Refusal negative(int position, const char* name, int64_t value) {
   return refuse(position, "%s = %lld is negative", name, Number{value});
 }
 
-Refusal check_pointer(int position, const char* name, const void* pointer) {
-  return pointer == nullptr ? refuse(position, "%s is NULL", name) : Refusal{};
+// A leading dimension and the extent that it must reach.
+struct Leading {
+  int position;
+  const char* name;
+  int64_t value;
+  const char* extent_name;
+  int64_t extent;
+
+  int64_t least() const { return std::max<int64_t>(1, extent); }
+  bool too_small() const { return value < least(); }
+};
+
+Refusal too_small(const Leading& ld) {
+  return refuse(ld.position, "%s = %lld is smaller than max(1, %s) = %lld", ld.name,
+                Number{ld.value}, ld.extent_name, Number{ld.least()});
 }
+
+Refusal null(int position, const char* name) { return refuse(position, "%s is NULL", name); }
 
 }  // namespace
 
@@ -70,33 +69,41 @@ Refusal refuse(int position, const char* format, ...) {
 }
 
 Refusal check(const Product& p, const Names& names) {
-  const Refusal refusal = first(
-      {check_extent(kM, names.m, p.m), check_extent(kN, names.n, p.n),
-       check_extent(kK, names.k, p.k),
-       check_leading(kLda, names.lda, p.lda, p.transa ? names.k : names.m, p.transa ? p.k : p.m),
-       check_leading(kLdb, names.ldb, p.ldb, p.transb ? names.n : names.k, p.transb ? p.n : p.k),
-       check_leading(kLdc, "ldc", p.ldc, names.m, p.m)});
-  if (refusal.position != 0 || p.changes_nothing()) return refusal;
-  // The matrix is what follows "ld" in the name of its leading dimension.
-  if (p.reads_inputs()) {
-    if (p.a == nullptr) return check_pointer(kA, names.lda + 2, p.a);
-    if (p.b == nullptr) return check_pointer(kB, names.ldb + 2, p.b);
+  if (p.m < 0) return negative(kM, names.m, p.m);
+  if (p.n < 0) return negative(kN, names.n, p.n);
+  if (p.k < 0) return negative(kK, names.k, p.k);
+  for (const Leading& ld :
+       {Leading{kLda, names.lda, p.lda, p.transa ? names.k : names.m, p.transa ? p.k : p.m},
+        Leading{kLdb, names.ldb, p.ldb, p.transb ? names.n : names.k, p.transb ? p.n : p.k},
+        Leading{kLdc, "ldc", p.ldc, names.m, p.m}}) {
+    if (ld.too_small()) return too_small(ld);
   }
-  return check_pointer(kC, "c", p.c);
+  if (p.changes_nothing()) return {};
+  // A matrix is called as its leading dimension is, without the "ld".
+  if (p.reads_inputs() && p.a == nullptr) return null(kA, names.lda + 2);
+  if (p.reads_inputs() && p.b == nullptr) return null(kB, names.ldb + 2);
+  if (p.c == nullptr) return null(kC, "c");
+  return {};
 }
 
 Refusal check(const MatrixCopy& copy, bool row_major, int ldb_position) {
-  const char* const rows = row_major ? "cols" : "rows";  // as the caller named them
-  const char* const cols = row_major ? "rows" : "cols";
-  const Refusal of_rows = check_extent(row_major ? 4 : 3, rows, copy.rows);
-  const Refusal of_cols = check_extent(row_major ? 3 : 4, cols, copy.cols);
-  const Refusal refusal =
-      first({row_major ? of_cols : of_rows, row_major ? of_rows : of_cols,
-             check_leading(7, "lda", copy.lda, rows, copy.rows),
-             check_leading(ldb_position, "ldb", copy.ldb, copy.transpose ? cols : rows,
-                           copy.transpose ? copy.cols : copy.rows)});
-  if (refusal.position != 0 || copy.rows == 0 || copy.cols == 0) return refusal;
-  return first({check_pointer(6, "a", copy.a), check_pointer(8, "b", copy.b)});
+  // As the caller sees them.
+  const int64_t rows = row_major ? copy.cols : copy.rows;
+  const int64_t cols = row_major ? copy.rows : copy.cols;
+  if (rows < 0) return negative(3, "rows", rows);
+  if (cols < 0) return negative(4, "cols", cols);
+  const char* const along_a = row_major ? "cols" : "rows";
+  const char* const across_a = row_major ? "rows" : "cols";
+  for (const Leading& ld :
+       {Leading{7, "lda", copy.lda, along_a, copy.rows},
+        Leading{ldb_position, "ldb", copy.ldb, copy.transpose ? across_a : along_a,
+                copy.transpose ? copy.cols : copy.rows}}) {
+    if (ld.too_small()) return too_small(ld);
+  }
+  if (rows == 0 || cols == 0) return {};
+  if (copy.a == nullptr) return null(6, "a");
+  if (copy.b == nullptr) return null(8, "b");
+  return {};
 }
 
 }  // namespace mygemm::blas
