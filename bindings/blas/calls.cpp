@@ -29,6 +29,12 @@ constinit std::array<Count, static_cast<size_t>(Function::kCount)> counts{{{"sge
                                                                            {"MKL_Somatcopy"},
                                                                            {"MKL_Simatcopy"}}};
 
+// Where nobody will read them, threads need not share the counts.
+bool counting() {
+  static const bool wanted = report_is_wanted();
+  return wanted;
+}
+
 Count& count_of(Function function) { return counts[static_cast<size_t>(function)]; }
 
 bool is_used(const Count& count) { return count.taken > 0 || count.refused > 0; }
@@ -43,7 +49,7 @@ void print(const Count& count) {
 
 // Processes that call nothing of ours print nothing: a preloaded library is in every child.
 [[gnu::destructor]] void report() {
-  if (!report_is_wanted() || std::none_of(counts.begin(), counts.end(), is_used)) return;
+  if (!counting() || std::none_of(counts.begin(), counts.end(), is_used)) return;
   std::fputs("mygemm: calls of this process\n", stderr);
   for (const Count& count : counts) print(count);
 }
@@ -51,11 +57,13 @@ void print(const Count& count) {
 }  // namespace
 
 void count_taken(Function function, bool on_gpu) {
+  if (!counting()) return;
   count_of(function).taken.fetch_add(1, std::memory_order_relaxed);
   if (on_gpu) count_of(function).on_gpu.fetch_add(1, std::memory_order_relaxed);
 }
 
 void count_refused(Function function) {
+  if (!counting()) return;
   count_of(function).refused.fetch_add(1, std::memory_order_relaxed);
 }
 

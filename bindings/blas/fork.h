@@ -8,7 +8,10 @@ namespace mygemm::blas {
 // Marks something that a child must not use when its parent has used it.
 class LostInFork {
  public:
-  void mark_used() { used_.store(true, std::memory_order_relaxed); }
+  // Stores once only: threads that call small products must not fight for the line.
+  void mark_used() {
+    if (!used_.load(std::memory_order_relaxed)) used_.store(true, std::memory_order_relaxed);
+  }
   // True in a child whose parent had used it.
   bool lost() const { return lost_.load(std::memory_order_relaxed); }
 

@@ -41,9 +41,8 @@ double gpu_seconds(const OffloadRates& rates, const ProductShape& shape) {
 bool OffloadDecision::worth(const ProductShape& shape, int threads) {
   const double saved = host_seconds(rates_, shape, threads) - gpu_seconds(rates_, shape);
   if (saved <= 0) return false;
-  const std::lock_guard guard(mutex_);
-  missed_seconds_ += saved;
-  return missed_seconds_ >= rates_.gpu_start_seconds;
+  const double missed_before = missed_seconds_.fetch_add(saved, std::memory_order_relaxed);
+  return missed_before + saved >= rates_.gpu_start_seconds;
 }
 
 }  // namespace mygemm::blas

@@ -1,8 +1,8 @@
 // Whether a product is worth its way to the GPU and back: arithmetic on sizes and measured rates.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <mutex>
 
 namespace mygemm::blas {
 
@@ -36,8 +36,7 @@ class OffloadDecision {
 
  private:
   const OffloadRates rates_;
-  std::mutex mutex_;
-  double missed_seconds_ = 0;  // that the GPU would have saved so far
+  std::atomic<double> missed_seconds_{0};  // that the GPU would have saved so far
 };
 
 }  // namespace mygemm::blas

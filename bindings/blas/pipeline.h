@@ -48,6 +48,7 @@ class Pipeline {
     int64_t turn = 0;
     Slot& current() { return slots[static_cast<size_t>(turn % count)]; }
   };
+
   bool reserve(const Product& product, std::optional<Tiling>* tiling);
   int64_t workspace_floats(const Product& product, const Tiling& tiling) const;
   void lay_out(const Product& product, const Tiling& tiling);

@@ -186,6 +186,41 @@ class HostBlas(Program):
         self.assertNotIn("host_cblas", result.stderr)
 
 
+class NoBlas(Program):
+    """In a process without a BLAS, and so without an XERBLA."""
+
+    def test_refusals_are_printed_and_the_program_goes_on(self):
+        result, calls = run("/usr/bin/python3", "-c", REFUSED_CALLS, LIBRARY, preload=False,
+                            library_path="")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for line in (" ** On entry to SGEMM  parameter number  8 had an illegal value\n"
+                     "    lda = 1 is smaller than max(1, m) = 2\n",
+                     "Parameter 11 to routine cblas_sgemm was incorrect\n"
+                     "ldb = 1 is smaller than max(1, n) = 2\n"):
+            self.assertIn(line, result.stderr)
+        self.assertEqual(calls["sgemm_"], Count(taken=0, on_gpu=0, refused=1))
+
+    def test_a_wrong_setting_is_named_and_ignored(self):
+        result, calls = run("/usr/bin/python3", "-c", CALL_BY_CTYPES, LIBRARY, preload=False,
+                            library_path="", MYGEMM_BLAS_OFFLOAD="sometimes")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr.count("MYGEMM_BLAS_OFFLOAD = sometimes is none of"), 1)
+        self.assertEqual(calls["cblas_sgemm"].taken, 1)
+
+
+REFUSED_CALLS = """
+import ctypes, sys
+f, i = ctypes.c_float, ctypes.c_int
+library = ctypes.CDLL(sys.argv[1])
+a = (f * 4)(1, 2, 3, 4)
+two, one, ld = i(2), f(1), i(1)
+by = ctypes.byref
+library.sgemm_(b"N", b"N", by(two), by(two), by(two), by(one), a, by(ld), a, by(two), by(one), a,
+               by(two))
+library.cblas_sgemm(i(101), i(111), i(111), two, two, two, one, a, two, a, ld, one, a, two)
+assert list(a) == [1, 2, 3, 4]
+"""
+
 CALL_BY_CTYPES = """
 import ctypes, sys
 f, i = ctypes.c_float, ctypes.c_int
