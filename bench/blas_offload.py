@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Measures when products of host matrices are worth their way to a GPU, through libmygemm_blas.so.
 
-Usage: bench/blas_offload.py LIBRARY [--json FILE] [--sizes 512,1024,...] [--threads N]
+Usage: bench/blas_offload.py LIBRARY [--json FILE] [--shapes 512,4096x4096x64,...] [--threads N]
 
 Times float32 products of Debian's NumPy with the library preloaded, once with
 MYGEMM_BLAS_OFFLOAD=never and once with always, and prints both, the ratio, and the rates that
@@ -18,9 +18,9 @@ import re
 import subprocess
 import sys
 
-SIZES = [256, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288]
-# Few flops to a byte: k alone is small, then n alone.
-THIN = [(4096, 4096, 64), (8192, 64, 8192), (16384, 16384, 256)]
+# Squares, then few flops to a byte: k is small, or n.
+SHAPES = ("256,512,768,1024,1536,2048,3072,4096,6144,8192,12288,"
+          "4096x4096x64,8192x64x8192,16384x16384x256")
 
 # Runs in the process that has the library preloaded: prints one JSON list of seconds.
 MEASURE = """
@@ -59,6 +59,14 @@ def measure(library, choice, shapes, threads, budget):
         sys.exit(f"NumPy made no call that {library} took:\n{result.stderr}")
     taken, on_gpu = map(int, counts.groups())
     return {**json.loads(result.stdout), "taken": taken, "on_gpu": on_gpu}
+
+
+def read_shapes(text):
+    """[(m, n, k)] of "512,4096x4096x64": one size is all three."""
+    sizes = [[int(size) for size in shape.split("x")] for shape in text.split(",")]
+    if any(len(shape) not in (1, 3) for shape in sizes):
+        raise argparse.ArgumentTypeError(f"{text} is no list of N or MxNxK")
+    return [shape * 3 if len(shape) == 1 else shape for shape in sizes]
 
 
 def flops(shape):
@@ -106,11 +114,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("library", type=lambda name: pathlib.Path(name).resolve(strict=True))
     parser.add_argument("--json", type=pathlib.Path, help="also write the result to this file")
-    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="of square products")
+    parser.add_argument("--shapes", type=read_shapes, default=SHAPES, help="N or MxNxK, ...")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each shape")
     arguments = parser.parse_args()
-    shapes = [(n, n, n) for n in map(int, arguments.sizes.split(","))] + THIN
+    shapes = arguments.shapes
 
     def run(choice):
         return measure(arguments.library, choice, shapes, arguments.threads, arguments.budget)
