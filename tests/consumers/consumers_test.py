@@ -82,7 +82,8 @@ class Installed(ScratchTest):
             f"-DCMAKE_PREFIX_PATH={self.prefix}")
         run("cmake", "--build", folder)
         said = run("sh", "-c", '"$0" 2>&1', folder / "product", MYGEMM_REPORT="1")
-        self.assertRegex(said, r"(?s)^right\n.*sgemm_ +1 taken")
+        self.assertIn("right\n", said)
+        self.assertRegex(said, r"sgemm_ +1 taken")
 
     @unittest.skipUnless(shutil.which("gfortran"), "gfortran is not installed")
     def test_fortran(self):
