@@ -14,7 +14,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mygemm
 
 # The drop-ins, with targets of their own: they may be left out. Preloads name libmygemm_cublas.so.
 set(drop_ins)
-foreach(target mygemm_cublas)
+foreach(target mygemm_blas mygemm_cublas)
   if(TARGET ${target})
     list(APPEND drop_ins ${target})
   endif()

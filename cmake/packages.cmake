@@ -34,8 +34,8 @@ set(CPACK_DEBIAN_DROPIN_PACKAGE_NAME mygemm-dropin)
 set(CPACK_DEBIAN_DROPIN_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_DROPIN_PACKAGE_DEPENDS "${same_version}")
 set(CPACK_COMPONENT_DROPIN_DESCRIPTION "${PROJECT_DESCRIPTION} (drop-in libraries)
- Preloaded or linked before another library, they take its calls: libmygemm_cublas.so those
- of cuBLAS.")
+ Preloaded or linked before another library, they take its calls: libmygemm_blas.so those
+ of a BLAS, libmygemm_cublas.so those of cuBLAS.")
 
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME mygemm-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION utils)

@@ -1,10 +1,12 @@
 // Counts calls, and prints the counts when the library is unloaded, which is at the process's end.
 #include "report.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 
 namespace mygemm::cublas {
 namespace {
@@ -17,21 +19,26 @@ bool wanted() {
   return value && *value && std::strcmp(value, "0") != 0;
 }
 
+long long forwarded(const Counts& calls) {
+  return std::accumulate(calls.begin() + kTaken + 1, calls.end(), 0LL);
+}
+
+bool is_used(const Counts& calls) { return calls[kTaken] + forwarded(calls) > 0; }
+
 void print_function(int function) {
   const Counts& calls = counts[function];
-  long long forwarded = 0;
-  for (int i = kTaken + 1; i < kOutcomeCount; ++i) forwarded += calls[i];
-  if (calls[kTaken] + forwarded == 0) return;
+  if (!is_used(calls)) return;
   std::fprintf(stderr, "mygemm:   %-30s %lld taken, %lld forwarded\n", kFunctionNames[function],
-               calls[kTaken].load(), forwarded);
+               calls[kTaken].load(), forwarded(calls));
   for (int i = kTaken + 1; i < kOutcomeCount; ++i) {
     if (calls[i] == 0) continue;
     std::fprintf(stderr, "mygemm:     %lld forwarded: %s\n", calls[i].load(), kOutcomeNames[i]);
   }
 }
 
+// Processes that call nothing of ours print nothing: a preloaded library is in every child.
 [[gnu::destructor]] void print_report() {
-  if (!wanted()) return;
+  if (!wanted() || std::none_of(counts.begin(), counts.end(), is_used)) return;
   std::fprintf(stderr, "mygemm: calls of this process\n");
   for (int function = 0; function < kComputeFunctions; ++function) print_function(function);
 }

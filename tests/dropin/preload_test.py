@@ -67,9 +67,8 @@ class Preloaded(unittest.TestCase):
         for report in "", "0":
             self.assertEqual(run("cublas_linked", report=report).stderr, "")
 
-    def test_program_without_cublas(self):
-        process = run("cublas_loader", "next")
-        self.assertEqual(process.stderr, "mygemm: calls of this process\n")
+    def test_program_that_calls_nothing_of_cublas(self):
+        self.assertEqual(run("cublas_loader", "next").stderr, "")
 
     def test_dlsym_still_knows_who_asks(self):
         for preload in False, True:

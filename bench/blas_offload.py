@@ -1,0 +1,148 @@
+#!/usr/bin/python3
+"""Measures when products of host matrices are worth their way to a GPU, through libmygemm_blas.so.
+
+Usage: bench/blas_offload.py LIBRARY [--json FILE] [--shapes 512,4096x4096x64,...] [--threads N]
+
+Times float32 products of Debian's NumPy with the library preloaded, once with
+MYGEMM_BLAS_OFFLOAD=never and once with always, and prints both, the ratio, and the rates that
+explain the times: the figures of kMeasuredRates in bindings/blas/offload_cost.cpp. Results to keep
+go to bench/results/. Needs python3-numpy. Without a GPU both columns are the host's; it says so.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+
+# Squares, then few flops to a byte: k is small, or n.
+SHAPES = ("256,512,768,1024,1536,2048,3072,4096,6144,8192,12288,"
+          "4096x4096x64,8192x64x8192,16384x16384x256")
+
+# Runs in the process that has the library preloaded: prints one JSON list of seconds.
+MEASURE = """
+import json, sys, time
+import numpy
+shapes, budget = json.loads(sys.argv[1]), float(sys.argv[2])
+random = numpy.random.default_rng(1)
+def timed(function):
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+first = None
+seconds = []
+for m, n, k in shapes:
+    a = random.standard_normal((m, k), dtype=numpy.float32)
+    b = random.standard_normal((k, n), dtype=numpy.float32)
+    c = numpy.empty((m, n), dtype=numpy.float32)
+    warm_up = timed(lambda: numpy.matmul(a, b, out=c))
+    first = warm_up if first is None else first
+    times = [timed(lambda: numpy.matmul(a, b, out=c))]
+    while len(times) < 3 or (sum(times) < budget and len(times) < 200):
+        times.append(timed(lambda: numpy.matmul(a, b, out=c)))
+    seconds.append(sorted(times)[len(times) // 2])
+print(json.dumps({"first": first, "seconds": seconds}))
+"""
+REPORT = re.compile(r"cblas_sgemm +(\d+) taken, (\d+) on the GPU")
+
+
+def measure(library, choice, shapes, threads, budget):
+    variables = {**os.environ, "LD_PRELOAD": str(library), "MYGEMM_REPORT": "1",
+                 "MYGEMM_BLAS_OFFLOAD": choice, "OMP_NUM_THREADS": str(threads)}
+    result = subprocess.run(["/usr/bin/python3", "-c", MEASURE, json.dumps(shapes), str(budget)],
+                            env=variables, text=True, capture_output=True, check=True)
+    counts = REPORT.search(result.stderr)
+    if not counts:
+        sys.exit(f"NumPy made no call that {library} took:\n{result.stderr}")
+    taken, on_gpu = map(int, counts.groups())
+    return {**json.loads(result.stdout), "taken": taken, "on_gpu": on_gpu}
+
+
+def read_shapes(text):
+    """[(m, n, k)] of "512,4096x4096x64": one size is all three."""
+    sizes = [[int(size) for size in shape.split("x")] for shape in text.split(",")]
+    if any(len(shape) not in (1, 3) for shape in sizes):
+        raise argparse.ArgumentTypeError(f"{text} is no list of N or MxNxK")
+    return [shape * 3 if len(shape) == 1 else shape for shape in sizes]
+
+
+def flops(shape):
+    return 2.0 * shape[0] * shape[1] * shape[2]
+
+
+def transferred(shape):
+    m, n, k = shape
+    return 4.0 * (m * k + k * n + m * n)
+
+
+def fit_gpu(shapes, seconds):
+    """call + bytes / transfer + flops / rate, least squares of relative errors; none negative."""
+    import numpy  # where the figures are printed, as where they are taken
+
+    columns = numpy.array([[1.0, transferred(s), flops(s)] for s in shapes])
+    scaled = columns / numpy.array(seconds)[:, None]
+    used = [0, 1, 2]
+    while True:
+        solution = numpy.linalg.lstsq(scaled[:, used], numpy.ones(len(seconds)), rcond=None)[0]
+        if (solution > 0).all():
+            break
+        used.remove(used[int(solution.argmin())])
+    terms = dict(zip(used, solution))
+    rate = lambda term: 1 / terms[term] if term in terms else None  # noqa: E731
+    return {"gpu_call_seconds": terms.get(0, 0.0), "transfer_bytes": rate(1), "gpu_flops": rate(2)}
+
+
+def device_name():
+    try:
+        asked = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
+                               check=True, text=True, capture_output=True)
+        return asked.stdout.splitlines()[0].strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def processor_name():
+    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("library", type=lambda name: pathlib.Path(name).resolve(strict=True))
+    parser.add_argument("--json", type=pathlib.Path, help="also write the result to this file")
+    parser.add_argument("--shapes", type=read_shapes, default=SHAPES, help="N or MxNxK, ...")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--budget", type=float, default=1.0, help="seconds for each shape")
+    arguments = parser.parse_args()
+    shapes = arguments.shapes
+
+    def run(choice):
+        return measure(arguments.library, choice, shapes, arguments.threads, arguments.budget)
+
+    host, gpu = run("never"), run("always")
+    if gpu["on_gpu"] != gpu["taken"]:
+        print(f"only {gpu['on_gpu']} of {gpu['taken']} calls ran on a GPU", file=sys.stderr)
+    print(f"{'m':>6} {'n':>6} {'k':>6} {'host ms':>10} {'GPU ms':>10} {'speedup':>8}")
+    for shape, of_host, of_gpu in zip(shapes, host["seconds"], gpu["seconds"]):
+        print("{:6} {:6} {:6} {:10.3f} {:10.3f} {:8.2f}".format(
+            *shape, of_host * 1e3, of_gpu * 1e3, of_host / of_gpu))
+    host_flops = max(flops(s) / t for s, t in zip(shapes, host["seconds"])) / arguments.threads
+    host_bytes = max(transferred(s) / t for s, t in zip(shapes, host["seconds"]))
+    rates = {"host_flops": host_flops, "host_bytes": host_bytes,
+             "gpu_start_seconds": max(0.0, gpu["first"] - gpu["seconds"][0]),
+             **fit_gpu(shapes, gpu["seconds"])}
+    for name, value in rates.items():
+        print(f"{name} = {value:.3g}" if value else f"{name} = not seen in these times")
+    result = {"device": device_name(), "processor": processor_name(),
+              "threads": arguments.threads, "rates": rates, "shapes": shapes, "host": host,
+              "gpu": gpu}
+    if arguments.json:
+        arguments.json.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+// Counts the calls of a process. With MYGEMM_REPORT=1 in the environment they are printed to stderr
+// when it exits.
+#pragma once
+
+namespace mygemm::blas {
+
+enum class Function {
+  kSgemm,
+  kCblasSgemm,
+  kSomatcopy,
+  kSimatcopy,
+  kCblasSomatcopy,
+  kCblasSimatcopy,
+  kMklSomatcopy,
+  kMklSimatcopy,
+  kCount
+};
+
+// A call that was legal. Calls by which the host backend's CBLAS comes back are not counted.
+void count_taken(Function function, bool on_gpu);
+// A call that was handed to XERBLA: not among those taken.
+void count_refused(Function function);
+
+}  // namespace mygemm::blas

@@ -1,0 +1,20 @@
+// The host side of the drop-in BLAS: libmygemm's host backend, with a handle for each thread.
+#pragma once
+
+#include "arguments.h"
+#include "product.h"
+
+namespace mygemm::blas {
+
+// True while this thread is in multiply_on_host(): a reference CBLAS calls sgemm_ by name, and so
+// comes back to us.
+bool inside_host_call();
+
+// Computes a product whose arguments are legal. Where the backend refuses it (operands that
+// overlap, a variable of the environment that means nothing, no memory), plain loops do it.
+void multiply_on_host(const Product& product);
+
+// B = alpha * op(A), in place where b = a, for legal arguments. Where alpha is 0, A is not read.
+void copy_matrix(const MatrixCopy& copy);
+
+}  // namespace mygemm::blas

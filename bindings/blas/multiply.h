@@ -1,0 +1,11 @@
+// Where a product runs: on the GPU where that is worth the transfers, else on the host.
+#pragma once
+
+#include "product.h"
+
+namespace mygemm::blas {
+
+// Computes a product whose arguments are legal. Returns whether it ran on the GPU.
+bool multiply(const Product& product);
+
+}  // namespace mygemm::blas

@@ -1,0 +1,17 @@
+// Products of host matrices on the GPU. Includes no CUDA header; offload_absent.cpp stands in where
+// the library is built without CUDA.
+#pragma once
+
+#include "product.h"
+
+namespace mygemm::blas {
+
+// False once the GPU has failed, in a child of a process that used it, and without CUDA.
+bool offload_is_possible();
+
+// Computes a product that reads its operands. Returns false where the GPU cannot; C is then as it
+// was. Where the GPU fails on the way, the host computes the parts of C that are still to be
+// written, and the result is true. One call at a time; others wait.
+bool multiply_on_gpu(const Product& product);
+
+}  // namespace mygemm::blas

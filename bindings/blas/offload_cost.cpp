@@ -1,0 +1,48 @@
+// See offload_cost.h.
+#include "offload_cost.h"
+
+#include <algorithm>
+
+namespace mygemm::blas {
+namespace {
+
+double flops_of(const ProductShape& shape) {
+  return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
+         static_cast<double>(shape.k);
+}
+
+double bytes_of(const ProductShape& shape) {
+  const auto m = static_cast<double>(shape.m);
+  const auto n = static_cast<double>(shape.n);
+  const auto k = static_cast<double>(shape.k);
+  return sizeof(float) * (m * k + k * n + m * n * (shape.reads_c ? 2 : 1));
+}
+
+}  // namespace
+
+// Assumed for an H200 and 16 cores with AVX-512, until bench/blas_offload.py has run there.
+const OffloadRates kMeasuredRates{.host_flops = 100e9,
+                                  .host_bytes = 100e9,
+                                  .transfer_bytes = 20e9,
+                                  .gpu_flops = 40e12,
+                                  .gpu_call_seconds = 150e-6,
+                                  .gpu_start_seconds = 0.5};
+
+double host_seconds(const OffloadRates& rates, const ProductShape& shape, int threads) {
+  return std::max(flops_of(shape) / (rates.host_flops * std::max(1, threads)),
+                  bytes_of(shape) / rates.host_bytes);
+}
+
+double gpu_seconds(const OffloadRates& rates, const ProductShape& shape) {
+  return rates.gpu_call_seconds + bytes_of(shape) / rates.transfer_bytes +
+         flops_of(shape) / rates.gpu_flops;
+}
+
+bool OffloadDecision::worth(const ProductShape& shape, int threads) {
+  const double saved = host_seconds(rates_, shape, threads) - gpu_seconds(rates_, shape);
+  if (saved <= 0) return false;
+  const double missed_before = missed_seconds_.fetch_add(saved, std::memory_order_relaxed);
+  return missed_before + saved >= rates_.gpu_start_seconds;
+}
+
+}  // namespace mygemm::blas

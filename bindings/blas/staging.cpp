@@ -1,0 +1,75 @@
+// See staging.h.
+#include "staging.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "fork.h"
+
+namespace mygemm::blas {
+namespace {
+
+// Of a column, what one thread copies at a time; and what a second thread is worth waking for.
+constexpr int64_t kStretch = 16 * 1024;
+constexpr int64_t kFloatsPerThread = 64 * 1024;
+
+}  // namespace
+
+void copy_columns(const float* from, int64_t from_ld, float* to, int64_t to_ld, int64_t rows,
+                  int64_t cols) {
+  const int64_t stretches = (rows + kStretch - 1) / kStretch;
+  const UseOfThreads threads;
+  const int64_t worth = std::max<int64_t>(1, rows * cols / kFloatsPerThread);
+  const int count = static_cast<int>(std::min<int64_t>(worth, omp_get_max_threads()));
+#pragma omp parallel for num_threads(count) schedule(static)
+  for (int64_t task = 0; task < stretches * cols; ++task) {
+    const int64_t row = task % stretches * kStretch;
+    const int64_t col = task / stretches;
+    std::memcpy(to + row + col * to_ld, from + row + col * from_ld,
+                static_cast<size_t>(std::min(kStretch, rows - row)) * sizeof(float));
+  }
+}
+
+StagingRing::StagingRing(int64_t capacity) : capacity_(capacity) {
+  for (Buffer& buffer : buffers_) buffer.data = allocate_pinned(static_cast<size_t>(capacity));
+}
+
+Download::Download(const DeviceMatrix& from, float* to, int64_t ldc, const Rect& tile,
+                   const Event& computed, const Stream& stream, StagingRing* ring)
+    : from_(from),
+      to_(to),
+      ldc_(ldc),
+      stream_(&stream),
+      ring_(ring),
+      pieces_(tile.rows, tile.cols, ring->capacity()) {
+  computed.hold(stream);
+  while (asked_ < std::min(pieces_.count(), StagingRing::kBuffers)) ask();
+}
+
+void Download::ask() {
+  const Rect piece = pieces_.at(asked_);
+  StagingRing::Buffer& buffer = ring_->at(asked_);
+  check(cudaMemcpyAsync(buffer.data.get(), from_.data + piece.row + piece.col * from_.ld,
+                        static_cast<size_t>(Pieces::extent(piece, from_.ld)) * sizeof(float),
+                        cudaMemcpyDeviceToHost, stream_->get()));
+  buffer.copied.record(*stream_);
+  ++asked_;
+}
+
+void Download::store_next() {
+  const Rect piece = pieces_.at(stored_);
+  StagingRing::Buffer& buffer = ring_->at(stored_);
+  buffer.copied.wait();
+  copy_columns(buffer.data.get(), from_.ld, to_ + piece.row + piece.col * ldc_, ldc_, piece.rows,
+               piece.cols);
+  ++stored_;
+  if (asked_ < pieces_.count()) ask();
+}
+
+void Download::store_arrived() {
+  while (stored_ < asked_ && ring_->at(stored_).copied.has_happened()) store_next();
+}
+
+}  // namespace mygemm::blas

@@ -1,0 +1,61 @@
+// Tests of the drop-in BLAS: which products are worth their way to a GPU.
+#include <gtest/gtest.h>
+
+#include "blas/offload_cost.h"
+
+namespace mygemm::blas {
+namespace {
+
+// Round figures, so that the seconds below can be read off.
+constexpr OffloadRates kRates{.host_flops = 1e11,
+                              .host_bytes = 1e11,
+                              .transfer_bytes = 1e10,
+                              .gpu_flops = 1e13,
+                              .gpu_call_seconds = 1e-4,
+                              .gpu_start_seconds = 0.5};
+constexpr OffloadRates kStarted{.host_flops = 1e11,
+                                .host_bytes = 1e11,
+                                .transfer_bytes = 1e10,
+                                .gpu_flops = 1e13,
+                                .gpu_call_seconds = 1e-4,
+                                .gpu_start_seconds = 0};
+
+TEST(BlasOffloadCost, IsOfFlopsBytesAndTheCall) {
+  const ProductShape cube{1000, 1000, 1000, false};
+  EXPECT_NEAR(host_seconds(kRates, cube, 1), 2e-2, 1e-9);
+  EXPECT_NEAR(host_seconds(kRates, cube, 10), 2e-3, 1e-9);
+  EXPECT_NEAR(gpu_seconds(kRates, cube), 1e-4 + 1.2e-3 + 2e-4, 1e-9);
+  EXPECT_NEAR(gpu_seconds(kRates, {1000, 1000, 1000, true}), 1e-4 + 1.6e-3 + 2e-4, 1e-9);
+}
+
+TEST(BlasOffloadCost, KeepsSmallAndThinProductsOnTheHost) {
+  OffloadDecision decision(kStarted);
+  EXPECT_FALSE(decision.worth({100, 100, 100, false}, 1));
+  EXPECT_FALSE(decision.worth({1, 100'000, 10'000, false}, 16));  // moves more than it multiplies
+  EXPECT_FALSE(decision.worth({1000, 1000, 1000, false}, 100));   // enough threads
+  EXPECT_TRUE(decision.worth({1000, 1000, 1000, false}, 1));
+}
+
+TEST(BlasOffloadCost, PaysForTheStartOutOfWhatItWouldHaveSaved) {
+  OffloadDecision decision(kRates);
+  const ProductShape cube{1000, 1000, 1000, false};  // saves 18.5 ms: 28 of them save 0.518 s
+  int on_host = 0;
+  while (!decision.worth(cube, 1)) ++on_host;
+  EXPECT_EQ(on_host, 27);
+  EXPECT_TRUE(decision.worth(cube, 1));
+  EXPECT_FALSE(decision.worth({10, 10, 10, false}, 1));
+}
+
+TEST(BlasOffloadCost, OfOneHugeProductPaysAtOnce) {
+  OffloadDecision decision(kRates);
+  EXPECT_TRUE(decision.worth({10'000, 10'000, 10'000, false}, 16));
+}
+
+TEST(BlasOffloadCost, OfTheLargestSizesIsFinite) {
+  const ProductShape largest{INT64_MAX, INT64_MAX, INT64_MAX, true};
+  EXPECT_GT(host_seconds(kMeasuredRates, largest, 1), gpu_seconds(kMeasuredRates, largest));
+  EXPECT_LT(host_seconds(kMeasuredRates, largest, 0), 1e300);
+}
+
+}  // namespace
+}  // namespace mygemm::blas

@@ -1,0 +1,83 @@
+// Tests of the drop-in BLAS on the emulator: a GPU without memory, and failures of CUDA at every
+// point of a product.
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+#include "blas/pipeline.h"
+#include "memory.h"
+#include "owned_product.h"
+
+namespace {
+int records_until_failure = -1;  // -1: never
+size_t largest_allocation = SIZE_MAX;
+}  // namespace
+
+// In the place of the emulator's, whose streams hold nothing, so that there is nothing to record.
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+  if (event == nullptr) return cudaErrorInvalidResourceHandle;
+  if (records_until_failure == 0) return cudaErrorLaunchFailure;
+  if (records_until_failure > 0) --records_until_failure;
+  return cudaSuccess;
+}
+
+// The emulator's, with a device as full as a test wants it.
+cudaError_t cudaMalloc(void** data, size_t bytes) {
+  *data = bytes <= largest_allocation ? emulator::allocate(bytes) : nullptr;
+  return *data ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+namespace mygemm::blas {
+namespace {
+
+constexpr PipelineLimits kRoomy{{1'000'000, 8, 4}, 4096, 1 << 20};
+
+TEST(BlasPipelineFailure, GivesUpWhereMemoryIsTooSmallAndStaysUsable) {
+  Pipeline pipeline({{1'500, 8, 4}, 100, 0});
+  OwnedProduct large(false, false, 70, 90, 50, 1);
+  EXPECT_FALSE(pipeline.multiply(large.product()));
+  EXPECT_TRUE(large.unchanged());
+  EXPECT_FALSE(pipeline.broken());
+  OwnedProduct small(false, false, 8, 8, 8, 1);
+  EXPECT_TRUE(pipeline.multiply(small.product()));
+  EXPECT_EQ(small.wrong(), 0);
+}
+
+TEST(BlasPipelineFailure, TakesSmallerTilesWhereDeviceMemoryIsTaken) {
+  Pipeline pipeline(kRoomy);
+  OwnedProduct product(false, false, 70, 90, 50, 1);  // 71 KiB uncut
+  largest_allocation = 40'000;
+  EXPECT_TRUE(pipeline.multiply(product.product()));
+  largest_allocation = 1'000;
+  OwnedProduct another(false, false, 90, 70, 50, 1);
+  EXPECT_FALSE(pipeline.multiply(another.product()));
+  EXPECT_TRUE(another.unchanged());
+  largest_allocation = SIZE_MAX;
+  EXPECT_TRUE(pipeline.multiply(another.product()));
+  EXPECT_EQ(product.wrong(), 0);
+  EXPECT_EQ(another.wrong(), 0);
+}
+
+// Whatever fails, C is either as it was or complete.
+TEST(BlasPipelineFailure, LeavesTheRestToTheHostWhereCudaFails) {
+  int untouched = 0;
+  int finished_by_host = 0;
+  for (int records = 0;; ++records) {
+    Pipeline pipeline({{5'000, 8, 4}, 300, 0});
+    OwnedProduct product(false, true, 40, 48, 24, 0.5f);
+    records_until_failure = records;
+    const bool done = pipeline.multiply(product.product());
+    const bool failed = records_until_failure == 0 && pipeline.broken();
+    records_until_failure = -1;
+    EXPECT_EQ(done ? product.wrong() : 0, 0) << records;
+    EXPECT_TRUE(done || product.unchanged()) << records;
+    EXPECT_EQ(pipeline.broken(), failed);
+    if (!failed) break;
+    ++(done ? finished_by_host : untouched);
+  }
+  EXPECT_GT(untouched, 3);
+  EXPECT_GT(finished_by_host, 50);
+}
+
+}  // namespace
+}  // namespace mygemm::blas
