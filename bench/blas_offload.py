@@ -2,14 +2,16 @@
 """Measures when products of host matrices are worth their way to a GPU, through libmygemm_blas.so.
 
 Usage: bench/blas_offload.py LIBRARY [--json FILE] [--shapes 512,4096x4096x64,...] [--threads N]
+                             [--commit HASH]
 
-Times float32 products of Debian's NumPy with the library preloaded, once with
-MYGEMM_BLAS_OFFLOAD=never and once with always, and prints both, the ratio, and the rates that
-explain the times: the figures of kMeasuredRates in bindings/blas/offload_cost.cpp. Results to keep
-go to bench/results/. Needs python3-numpy. Without a GPU both columns are the host's; it says so.
+Times the library's cblas_sgemm on NumPy's arrays, once with MYGEMM_BLAS_OFFLOAD=never and once with
+always, and prints both, the ratio, and the rates that explain the times: the figures of
+kMeasuredRates in bindings/blas/offload_cost.cpp. Results to keep go to bench/results/. Needs NumPy.
+Without a GPU both columns are the host's; it says so.
 """
 
 import argparse
+import datetime
 import json
 import os
 import pathlib
@@ -22,11 +24,16 @@ import sys
 SHAPES = ("256,512,768,1024,1536,2048,3072,4096,6144,8192,12288,"
           "4096x4096x64,8192x64x8192,16384x16384x256")
 
-# Runs in the process that has the library preloaded: prints one JSON list of seconds.
+# Runs in a process of its own, since the library reads its environment once: prints one JSON object.
 MEASURE = """
-import json, sys, time
+import ctypes, json, sys, time
 import numpy
-shapes, budget = json.loads(sys.argv[1]), float(sys.argv[2])
+shapes, budget, library = json.loads(sys.argv[1]), float(sys.argv[2]), ctypes.CDLL(sys.argv[3])
+row_major, no_transpose, one, zero = 101, 111, ctypes.c_float(1), ctypes.c_float(0)
+def multiply(m, n, k, a, b, c):
+    library.cblas_sgemm(row_major, no_transpose, no_transpose, m, n, k, one,
+                        ctypes.c_void_p(a.ctypes.data), k, ctypes.c_void_p(b.ctypes.data), n, zero,
+                        ctypes.c_void_p(c.ctypes.data), n)
 random = numpy.random.default_rng(1)
 def timed(function):
     start = time.perf_counter()
@@ -38,11 +45,11 @@ for m, n, k in shapes:
     a = random.standard_normal((m, k), dtype=numpy.float32)
     b = random.standard_normal((k, n), dtype=numpy.float32)
     c = numpy.empty((m, n), dtype=numpy.float32)
-    warm_up = timed(lambda: numpy.matmul(a, b, out=c))
+    warm_up = timed(lambda: multiply(m, n, k, a, b, c))
     first = warm_up if first is None else first
-    times = [timed(lambda: numpy.matmul(a, b, out=c))]
+    times = [timed(lambda: multiply(m, n, k, a, b, c))]
     while len(times) < 3 or (sum(times) < budget and len(times) < 200):
-        times.append(timed(lambda: numpy.matmul(a, b, out=c)))
+        times.append(timed(lambda: multiply(m, n, k, a, b, c)))
     seconds.append(sorted(times)[len(times) // 2])
 print(json.dumps({"first": first, "seconds": seconds}))
 """
@@ -50,13 +57,14 @@ REPORT = re.compile(r"cblas_sgemm +(\d+) taken, (\d+) on the GPU")
 
 
 def measure(library, choice, shapes, threads, budget):
-    variables = {**os.environ, "LD_PRELOAD": str(library), "MYGEMM_REPORT": "1",
-                 "MYGEMM_BLAS_OFFLOAD": choice, "OMP_NUM_THREADS": str(threads)}
-    result = subprocess.run(["/usr/bin/python3", "-c", MEASURE, json.dumps(shapes), str(budget)],
+    variables = {**os.environ, "MYGEMM_REPORT": "1", "MYGEMM_BLAS_OFFLOAD": choice,
+                 "OMP_NUM_THREADS": str(threads)}
+    result = subprocess.run([sys.executable, "-c", MEASURE, json.dumps(shapes), str(budget),
+                             str(library)],
                             env=variables, text=True, capture_output=True, check=True)
     counts = REPORT.search(result.stderr)
     if not counts:
-        sys.exit(f"NumPy made no call that {library} took:\n{result.stderr}")
+        sys.exit(f"{library} reports no call:\n{result.stderr}")
     taken, on_gpu = map(int, counts.groups())
     return {**json.loads(result.stdout), "taken": taken, "on_gpu": on_gpu}
 
@@ -117,6 +125,7 @@ def main():
     parser.add_argument("--shapes", type=read_shapes, default=SHAPES, help="N or MxNxK, ...")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each shape")
+    parser.add_argument("--commit", default="unknown")
     arguments = parser.parse_args()
     shapes = arguments.shapes
 
@@ -137,7 +146,8 @@ def main():
              **fit_gpu(shapes, gpu["seconds"])}
     for name, value in rates.items():
         print(f"{name} = {value:.3g}" if value else f"{name} = not seen in these times")
-    result = {"device": device_name(), "processor": processor_name(),
+    date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    result = {"device": device_name(), "date": date, "commit": arguments.commit, "processor": processor_name(),
               "threads": arguments.threads, "rates": rates, "shapes": shapes, "host": host,
               "gpu": gpu}
     if arguments.json:

@@ -1,5 +1,5 @@
-/* A program written for cuBLAS, compiled with mygemm/cublas_compat.h and run with MYGEMM_BACKEND=host:
- * every function of the header, with values that are checked. C99 and C++. */
+/* A program written for cuBLAS, compiled with mygemm/cublas_compat.h and run with
+ * MYGEMM_BACKEND=host: every function of the header, with values that are checked. C99 and C++. */
 #include <mygemm/cublas_compat.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-"""What a PyTorch or CuPy user of FP32 runs, with nothing in it about mygemm: one task a process, its
-result as a line of JSON.
+"""What a PyTorch or CuPy user of FP32 runs, with nothing in it about mygemm: one task a process,
+its result as a line of JSON.
 
 Usage: torch_client.py mm | bmm | training | graph | potrf | getrf | geqrf | cupy
 """
