@@ -24,7 +24,7 @@ import sys
 SHAPES = ("256,512,768,1024,1536,2048,3072,4096,6144,8192,12288,"
           "4096x4096x64,8192x64x8192,16384x16384x256")
 
-# Runs in a process of its own, since the library reads its environment once: prints one JSON object.
+# Runs in a process of its own: the library reads its environment once. Prints one JSON object.
 MEASURE = """
 import ctypes, json, sys, time
 import numpy
@@ -147,7 +147,8 @@ def main():
     for name, value in rates.items():
         print(f"{name} = {value:.3g}" if value else f"{name} = not seen in these times")
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    result = {"device": device_name(), "date": date, "commit": arguments.commit, "processor": processor_name(),
+    result = {"device": device_name(), "date": date, "commit": arguments.commit,
+              "processor": processor_name(),
               "threads": arguments.threads, "rates": rates, "shapes": shapes, "host": host,
               "gpu": gpu}
     if arguments.json:
