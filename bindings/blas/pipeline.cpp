@@ -167,7 +167,7 @@ void Pipeline::finish_on_host(const Product& product, const std::vector<Rect>& t
   int64_t next_piece = pieces_stored();
   for (; tiles_stored_ < tiles.size(); ++tiles_stored_, next_piece = 0) {
     const Rect& tile = tiles[tiles_stored_];
-    const Pieces pieces(tile.rows, tile.cols, down_ring_.capacity());
+    const Pieces pieces(tile.rows, tile.cols, c_.current().matrix.ld, down_ring_.capacity());
     for (; next_piece < pieces.count(); ++next_piece) {
       Rect piece = pieces.at(next_piece);
       piece.row += tile.row;

@@ -43,7 +43,7 @@ Download::Download(const DeviceMatrix& from, float* to, int64_t ldc, const Rect&
       ldc_(ldc),
       stream_(&stream),
       ring_(ring),
-      pieces_(tile.rows, tile.cols, ring->capacity()) {
+      pieces_(tile.rows, tile.cols, from.ld, ring->capacity()) {
   computed.hold(stream);
   while (asked_ < std::min(pieces_.count(), StagingRing::kBuffers)) ask();
 }

@@ -74,7 +74,7 @@ void copy_columns(const float* from, int64_t from_ld, float* to, int64_t to_ld, 
 template <class Callback>
 void upload(const HostMatrix& from, const DeviceMatrix& to, const Stream& stream, StagingRing* ring,
             int64_t* turn, const Callback& between) {
-  const Pieces pieces(from.rows, from.cols, ring->capacity());
+  const Pieces pieces(from.rows, from.cols, to.ld, ring->capacity());
   for (int64_t index = 0; index < pieces.count(); ++index) {
     const Rect piece = pieces.at(index);
     StagingRing::Buffer& buffer = ring->at((*turn)++);

@@ -78,11 +78,11 @@ std::vector<Rect> tiles_of_result(const Product& p, const Tiling& t) {
   return tiles;
 }
 
-Pieces::Pieces(int64_t rows, int64_t cols, int64_t capacity)
+Pieces::Pieces(int64_t rows, int64_t cols, int64_t ld, int64_t capacity)
     : rows_(rows),
       cols_(cols),
       piece_rows_(std::min(rows, capacity)),
-      piece_cols_(std::clamp<int64_t>(capacity / device_ld(rows), 1, cols)),
+      piece_cols_(std::clamp<int64_t>(capacity / ld, 1, cols)),
       row_pieces_(ceil_div(rows, piece_rows_)),
       col_pieces_(ceil_div(cols, piece_cols_)) {}
 

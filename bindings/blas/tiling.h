@@ -41,11 +41,12 @@ int64_t device_floats(const Product& product, const Tiling& tiling);
 // The tiles of C in the order in which they are computed.
 std::vector<Rect> tiles_of_result(const Product& product, const Tiling& tiling);
 
-// A matrix cut into pieces of at most `capacity` floats, each contiguous on the device: columns
-// with the gaps between them or, where a single column is too long, parts of one.
+// A matrix, whose columns lie `ld` apart on the device, cut into pieces of at most `capacity` floats,
+// each contiguous there: columns with the gaps between them or, where a single column is too long,
+// parts of one.
 class Pieces {
  public:
-  Pieces(int64_t rows, int64_t cols, int64_t capacity);
+  Pieces(int64_t rows, int64_t cols, int64_t ld, int64_t capacity);
   int64_t count() const { return row_pieces_ * col_pieces_; }
   Rect at(int64_t index) const;
   // Floats that the piece takes, from its first element to its last.

@@ -69,6 +69,21 @@ TEST(BlasPipeline, DoesNotReadCWhereBetaIsZero) {
   EXPECT_EQ(product.wrong(), 0);
 }
 
+// The last tile is narrower than the memory that all have on the device: its columns lie further
+// apart there than they need to, in the pinned buffers too.
+TEST(BlasPipeline, NarrowLastTilesFitTheirBuffers) {
+  const PipelineLimits limits{{20'000, 40, 2}, 512, 0};
+  for (const bool trans : {false, true}) {
+    Pipeline pipeline(limits);
+    OwnedProduct wide(trans, trans, 30, 90, 50, 0.5f);
+    EXPECT_TRUE(pipeline.multiply(wide.product()));
+    EXPECT_EQ(wide.wrong(), 0);
+    OwnedProduct tall(trans, trans, 90, 30, 50, 0.5f);
+    EXPECT_TRUE(pipeline.multiply(tall.product()));
+    EXPECT_EQ(tall.wrong(), 0);
+  }
+}
+
 // Copies that overtake a product, or products that overtake a copy, change the bits.
 TEST(BlasPipeline, GivesTheSameBitsEveryTime) {
 #ifdef MYGEMM_TESTS_EMULATED

@@ -86,11 +86,12 @@ TEST(BlasPieces, CoverEveryElementOnceWithinTheCapacity) {
     const int64_t rows = random.integer(1, 200);
     const int64_t cols = random.integer(1, 50);
     const int64_t capacity = random.integer(1, 1000);
-    const Pieces pieces(rows, cols, capacity);
+    const int64_t ld = rows + random.integer(0, 100);
+    const Pieces pieces(rows, cols, ld, capacity);
     std::vector<Rect> all;
     for (int64_t i = 0; i < pieces.count(); ++i) {
       all.push_back(pieces.at(i));
-      EXPECT_LE(Pieces::extent(all.back(), device_ld(rows)), capacity);
+      EXPECT_LE(Pieces::extent(all.back(), ld), capacity);
       EXPECT_TRUE(all.back().cols == 1 || all.back().rows == rows);  // contiguous on the device
     }
     EXPECT_EQ(coverage(rows, cols, all), std::vector<int>(static_cast<size_t>(rows * cols), 1));
