@@ -86,21 +86,12 @@ def transferred(shape):
     return 4.0 * (m * k + k * n + m * n)
 
 
-def fit_gpu(shapes, seconds):
-    """call + bytes / transfer + flops / rate, least squares of relative errors; none negative."""
-    import numpy  # where the figures are printed, as where they are taken
-
-    columns = numpy.array([[1.0, transferred(s), flops(s)] for s in shapes])
-    scaled = columns / numpy.array(seconds)[:, None]
-    used = [0, 1, 2]
-    while True:
-        solution = numpy.linalg.lstsq(scaled[:, used], numpy.ones(len(seconds)), rcond=None)[0]
-        if (solution > 0).all():
-            break
-        used.remove(used[int(solution.argmin())])
-    terms = dict(zip(used, solution))
-    rate = lambda term: 1 / terms[term] if term in terms else None  # noqa: E731
-    return {"gpu_call_seconds": terms.get(0, 0.0), "transfer_bytes": rate(1), "gpu_flops": rate(2)}
+def gpu_rates(shapes, seconds):
+    """The best seen of each: transfers and products overlap, so that the slower is the time."""
+    transfer = max(transferred(s) / t for s, t in zip(shapes, seconds))
+    return {"gpu_call_seconds": max(0.0, seconds[0] - transferred(shapes[0]) / transfer),
+            "transfer_bytes": transfer,
+            "gpu_flops": max(flops(s) / t for s, t in zip(shapes, seconds))}
 
 
 def device_name():
@@ -143,9 +134,9 @@ def main():
     host_bytes = max(transferred(s) / t for s, t in zip(shapes, host["seconds"]))
     rates = {"host_flops": host_flops, "host_bytes": host_bytes,
              "gpu_start_seconds": max(0.0, gpu["first"] - gpu["seconds"][0]),
-             **fit_gpu(shapes, gpu["seconds"])}
+             **gpu_rates(shapes, gpu["seconds"])}
     for name, value in rates.items():
-        print(f"{name} = {value:.3g}" if value else f"{name} = not seen in these times")
+        print(f"{name} = {value:.3g}")
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     result = {"device": device_name(), "date": date, "commit": arguments.commit,
               "processor": processor_name(),

@@ -34,8 +34,8 @@ double host_seconds(const OffloadRates& rates, const ProductShape& shape, int th
 }
 
 double gpu_seconds(const OffloadRates& rates, const ProductShape& shape) {
-  return rates.gpu_call_seconds + bytes_of(shape) / rates.transfer_bytes +
-         flops_of(shape) / rates.gpu_flops;
+  return rates.gpu_call_seconds +
+         std::max(bytes_of(shape) / rates.transfer_bytes, flops_of(shape) / rates.gpu_flops);
 }
 
 bool OffloadDecision::worth(const ProductShape& shape, int threads) {

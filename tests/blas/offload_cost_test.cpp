@@ -24,8 +24,9 @@ TEST(BlasOffloadCost, IsOfFlopsBytesAndTheCall) {
   const ProductShape cube{1000, 1000, 1000, false};
   EXPECT_NEAR(host_seconds(kRates, cube, 1), 2e-2, 1e-9);
   EXPECT_NEAR(host_seconds(kRates, cube, 10), 2e-3, 1e-9);
-  EXPECT_NEAR(gpu_seconds(kRates, cube), 1e-4 + 1.2e-3 + 2e-4, 1e-9);
-  EXPECT_NEAR(gpu_seconds(kRates, {1000, 1000, 1000, true}), 1e-4 + 1.6e-3 + 2e-4, 1e-9);
+  EXPECT_NEAR(gpu_seconds(kRates, cube), 1e-4 + 1.2e-3, 1e-9);
+  EXPECT_NEAR(gpu_seconds(kRates, {1000, 1000, 1000, true}), 1e-4 + 1.6e-3, 1e-9);
+  EXPECT_NEAR(gpu_seconds(kRates, {10'000, 10'000, 10'000, false}), 1e-4 + 0.2, 1e-9);
 }
 
 TEST(BlasOffloadCost, KeepsSmallAndThinProductsOnTheHost) {
@@ -38,10 +39,10 @@ TEST(BlasOffloadCost, KeepsSmallAndThinProductsOnTheHost) {
 
 TEST(BlasOffloadCost, PaysForTheStartOutOfWhatItWouldHaveSaved) {
   OffloadDecision decision(kRates);
-  const ProductShape cube{1000, 1000, 1000, false};  // saves 18.5 ms: 28 of them save 0.518 s
+  const ProductShape cube{1000, 1000, 1000, false};  // saves 18.7 ms: 27 of them save 0.505 s
   int on_host = 0;
   while (!decision.worth(cube, 1)) ++on_host;
-  EXPECT_EQ(on_host, 27);
+  EXPECT_EQ(on_host, 26);
   EXPECT_TRUE(decision.worth(cube, 1));
   EXPECT_FALSE(decision.worth({10, 10, 10, false}, 1));
 }
