@@ -3,14 +3,15 @@
 Usage: gpu_record.py run BUILD_DIR [--sanitizer-filter F] [--record FILE]
        gpu_record.py check
 
-CI has no GPU. `run` (./dev gpu-test, on a machine with one) runs the ops tests with every CUDA
-kernel, then again under compute-sanitizer, and writes tests/gpu-record.json with a digest of the
-sources. `check` (a ctest) compares that digest with the sources of today; a record that is missing
+CI has no GPU. `run` (./dev gpu-test, on a machine with one) runs the examples, the drop-ins and
+the Python package, then the ops tests with every CUDA kernel, then these again under
+compute-sanitizer, and writes tests/gpu-record.json with a digest of the sources. `check` (a ctest) compares that digest with the sources of today; a record that is missing
 or older is a skip, not a failure.
 """
 import argparse
 import datetime
 import hashlib
+import importlib.util
 import json
 import os
 import pathlib
@@ -65,6 +66,44 @@ def toolkit_of(build):
     return None
 
 
+def programs_of(build):
+    """What runs besides the ops tests: {name: (command, its environment)}."""
+    library, tests = build / "lib", SOURCE / "tests"
+    return {
+        "examples": ([sys.executable, "-B", tests / "examples/gpu_examples.py", build], {}),
+        "blas_gpu": ([build / "bin/blas_gpu", "--gtest_brief=1"],
+                     {"MYGEMM_BLAS_OFFLOAD": "always"}),
+        "cublas_gpu": ([build / "bin/cublas_gpu", "--gtest_brief=1"], {}),
+        "preloaded": ([sys.executable, "-B", tests / "dropin/gpu/gpu_test.py",
+                       library / "libmygemm_cublas.so", build / "bin/cublas_answers"], {}),
+        "python": ([sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider",
+                    tests / "python"],
+                   {"PYTHONPATH": str(SOURCE / "bindings/python"),
+                    "MYGEMM_LIBRARY": str(library / "libmygemm.so")}),
+    }
+
+
+def run_programs(build):
+    """{name: its last line}; what is not built or lacks its Python packages is not run."""
+    results = {}
+    for name, (command, environment) in programs_of(build).items():
+        if name == "python" and not importlib.util.find_spec("pytest"):
+            results[name] = "not run: no pytest"
+            continue
+        if not pathlib.Path(command[0]).exists():
+            results[name] = "not run: not built"
+            continue
+        print(f"{name}: {' '.join(map(str, command))}", flush=True)
+        process = subprocess.run([str(word) for word in command], check=False, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 env={**os.environ, **environment})
+        print(process.stdout[-4000:], flush=True)
+        if process.returncode not in (0, SKIPPED):
+            sys.exit(f"{name} failed with status {process.returncode}")
+        results[name] = (process.stdout.strip().splitlines() or [""])[-1]
+    return results
+
+
 def run_tests(program):
     """Runs the test program; {suite: {passed, skipped, failed}}."""
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
@@ -116,6 +155,7 @@ def run(arguments):
               **machine(), "toolkit": toolkit_of(build),
               "commit": answer_of("git", "describe", "--always", "--dirty", "--abbrev=12"),
               "sources": digest()}
+    record["programs"] = run_programs(build)
     record["tests"] = run_tests(program)
     record["sanitizers"] = run_sanitizers(program, arguments.sanitizer_filter)
     arguments.record.write_text(json.dumps(record, indent=2) + "\n")

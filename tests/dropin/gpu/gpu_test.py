@@ -42,8 +42,9 @@ class Answers(unittest.TestCase):
         plain, _ = run(ANSWERS, preload=False)
         ours, counts = run(ANSWERS, preload=True)
         lines = plain.splitlines()
-        self.assertEqual(lines[-1], f"{len(lines) - 1} answers")
-        self.assertGreater(len(lines), 1000)
+        answers = [line for line in lines if not line.startswith(" **")]  # cuBLAS's own remarks
+        self.assertEqual(answers[-1], f"{len(answers) - 1} answers")
+        self.assertGreater(len(answers), 1000)
         self.assertEqual(ours.splitlines(), lines)
         self.assertEqual(len(counts), 14)
         for function, (taken, forwarded) in counts.items():
