@@ -5,8 +5,9 @@ Usage: gpu_record.py run BUILD_DIR [--sanitizer-filter F] [--record FILE]
 
 CI has no GPU. `run` (./dev gpu-test, on a machine with one) runs the examples, the drop-ins and
 the Python package, then the ops tests with every CUDA kernel, then these again under
-compute-sanitizer, and writes tests/gpu-record.json with a digest of the sources. `check` (a ctest) compares that digest with the sources of today; a record that is missing
-or older is a skip, not a failure.
+compute-sanitizer, and writes tests/gpu-record.json with a digest of the sources. `check` (a ctest)
+compares that digest with the sources of today; a record that is missing or older is a skip, not a
+failure.
 """
 import argparse
 import datetime
