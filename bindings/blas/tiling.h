@@ -42,8 +42,8 @@ int64_t device_floats(const Product& product, const Tiling& tiling);
 std::vector<Rect> tiles_of_result(const Product& product, const Tiling& tiling);
 
 // A matrix, whose columns lie `ld` apart on the device, cut into pieces of at most `capacity`
-// floats, each contiguous there: columns with the gaps between them or, where a single column is too
-// long, parts of one.
+// floats, each contiguous there: columns with the gaps between them or, where one is too long,
+// parts of it.
 class Pieces {
  public:
   Pieces(int64_t rows, int64_t cols, int64_t ld, int64_t capacity);
