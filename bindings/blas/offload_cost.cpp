@@ -20,13 +20,16 @@ double bytes_of(const ProductShape& shape) {
 
 }  // namespace
 
-// Assumed for an H200 and 16 cores with AVX-512, until bench/blas_offload.py has run there.
-const OffloadRates kMeasuredRates{.host_flops = 100e9,
+// Measured on an H200 with 16 cores of a Xeon of its time (bench/results/h200-blas-offload.json), but
+// for the host's. host_flops is OpenBLAS's with OPENBLAS_CORETYPE=SKYLAKEX there; left alone, Debian's
+// 0.3.21 does not know the processor and runs at a quarter of it. host_bytes is a round figure for
+// such a machine's memory, with which products that read more than they multiply stay.
+const OffloadRates kMeasuredRates{.host_flops = 72e9,
                                   .host_bytes = 100e9,
-                                  .transfer_bytes = 20e9,
-                                  .gpu_flops = 40e12,
-                                  .gpu_call_seconds = 150e-6,
-                                  .gpu_start_seconds = 0.5};
+                                  .transfer_bytes = 29e9,
+                                  .gpu_flops = 44e12,
+                                  .gpu_call_seconds = 120e-6,
+                                  .gpu_start_seconds = 0.34};
 
 double host_seconds(const OffloadRates& rates, const ProductShape& shape, int threads) {
   return std::max(flops_of(shape) / (rates.host_flops * std::max(1, threads)),

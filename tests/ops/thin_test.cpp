@@ -63,8 +63,12 @@ const std::vector<Shape> kShapes = {{1, 1, 5000},  {1, 4, 2052},   {3, 1, 4099},
 
 TEST_P(GemmThinRow, PartsOfKInTheWorkspace) { run(kShapes, kWorkspace); }
 
-// A block then has all of k, one chunk of the thin operand after the other.
-TEST_P(GemmThinRow, ChunksWithoutWorkspace) { run(kShapes, 0); }
+// A block then has all of k, one chunk of the thin operand after the other; where clusters share k
+// out, only if there are more chunks than a cluster has blocks.
+TEST_P(GemmThinRow, ChunksWithoutWorkspace) {
+  run(kShapes, 0);
+  run({{1, 6, 20'000}, {4, 5, 11'001}, {9, 7, 10'400}}, 0);
+}
 
 TEST_P(GemmThinRow, LongSides) {
   run({{1, 1500, 140}, {1503, 1, 60}, {1500, 3, 132}, {1100, 15, 64}, {16, 1024, 72}}, kWorkspace);

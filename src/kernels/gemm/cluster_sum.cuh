@@ -8,7 +8,6 @@
 #include "kernels/gemm/tiles.h"
 #include "ptx/cluster.cuh"
 #include "ptx/mbarrier.cuh"
-#include "ptx/warp.cuh"
 
 namespace mygemm {
 
