@@ -1,4 +1,5 @@
 // Matrix copies on the host: the elements are moved, then scaled. See host.h.
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

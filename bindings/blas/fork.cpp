@@ -1,6 +1,8 @@
 // Watches for fork(). See fork.h.
 #include "fork.h"
 
+#include <initializer_list>
+
 #include <omp.h>
 #include <pthread.h>
 

@@ -1,6 +1,8 @@
 // Products on the host. See host.h.
 #include "host.h"
 
+#include <cstdint>
+
 #include "fork.h"
 #include "host_handle.h"
 #include "mygemm/mygemm.h"

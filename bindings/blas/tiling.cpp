@@ -2,6 +2,7 @@
 #include "tiling.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mygemm::blas {
 namespace {

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <initializer_list>
 
 #include "dlsym.h"
 

@@ -1,6 +1,7 @@
 // The cuBLAS drop-in: what it takes, computed right, and what it forwards, argument for argument.
 // Runs over the emulated kernels and on a GPU, before a cuBLAS that only writes calls down.
 #include <thread>
+#include <utility>
 
 #include "cublas_product.h"
 #include "support/handle.h"
