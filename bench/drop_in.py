@@ -1,11 +1,13 @@
 """What preloading libmygemm_cublas.so is worth: PyTorch training steps in FP32, cuSOLVER
 factorisations, and the host's time for a small product, with cuBLAS's own functions and with ours.
 
-Usage: drop_in.py DROP_IN [--out FILE] [--rounds N] [--commit HASH]     needs a GPU and PyTorch
-       drop_in.py --workload NAME                                       one measurement, as a child
+Usage: drop_in.py DROP_IN [--out FILE] [--rounds N] [--commit HASH]
+       drop_in.py --table FILE                   what --out wrote, as a table for docs/drop-in.md
+       drop_in.py --workload NAME                one measurement, as a child
 
-Each measurement is a process of its own, since a preload is for a process's life; rounds alternate
-between the two. Reported is the median over rounds of each process's median.
+Needs a GPU and PyTorch. Each measurement is a process of its own, since a preload is for a
+process's life; rounds alternate between the two. Reported is the median over rounds of each
+process's median.
 """
 import argparse
 import datetime
@@ -129,6 +131,14 @@ def compare(workload, drop_in, rounds):
             "seconds": result, "speedup": result["cublas"] / result["mygemm"], "calls": report}
 
 
+def print_table(record):
+    print("| | cuBLAS, ms | mygemm, ms | ratio |\n| --- | --- | --- | --- |")
+    for result in record["results"]:
+        theirs, ours = (1e3 * result["seconds"][name] for name in ("cublas", "mygemm"))
+        print(f"| {result['about'].rstrip('.')} | {theirs:.4g} | {ours:.4g} | "
+              f"{result['speedup']:.2f} |")
+
+
 def machine():
     import torch
     return {"device": torch.cuda.get_device_name(), "torch": torch.__version__,
@@ -142,9 +152,13 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--table", type=pathlib.Path)
     arguments = parser.parse_args()
     if arguments.workload:
         print(globals()[arguments.workload]())
+        return
+    if arguments.table:
+        print_table(json.loads(arguments.table.read_text()))
         return
     if not arguments.drop_in:
         parser.error("which libmygemm_cublas.so?")
