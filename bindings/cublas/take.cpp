@@ -104,10 +104,18 @@ mygemmStatus_t run(mygemmHandle_t handle, const GemmCall& call) {
                       call.b.ld, beta, static_cast<float*>(c), call.c.ld);
 }
 
+// Every call sets one or none: what a call before had may be gone.
+void use_workspace(const Session& session, void* workspace, size_t bytes) {
+  if (mygemm_set_workspace(session.handle, workspace, workspace ? bytes : 0) !=
+      MYGEMM_STATUS_SUCCESS) {
+    mygemm_set_workspace(session.handle, nullptr, 0);
+  }
+}
+
 // In the workspace that cuBLAS's handle was given, or one for as long as the call runs.
 mygemmStatus_t run_in_workspace(const Session& session, const GemmCall& call) {
   if (session.told.workspace) {
-    mygemm_set_workspace(session.handle, session.told.workspace, session.told.workspace_bytes);
+    use_workspace(session, session.told.workspace, session.told.workspace_bytes);
     return run(session.handle, call);
   }
   size_t wanted = 0;
@@ -115,7 +123,7 @@ mygemmStatus_t run_in_workspace(const Session& session, const GemmCall& call) {
                               static_cast<mygemmOperation_t>(call.transb), call.m, call.n, call.k,
                               call.batch_count, &wanted);
   const StreamMemory memory(session.device, session.settings.stream, wanted);
-  mygemm_set_workspace(session.handle, memory.data(), memory.data() ? wanted : 0);
+  use_workspace(session, memory.data(), wanted);
   return run(session.handle, call);
 }
 
@@ -197,6 +205,7 @@ std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, con
     count(function, outcome);
     return std::nullopt;
   }
+  use_workspace(session, nullptr, 0);
   // Column-major n x m into column-major m x n.
   return settle(function, mygemm_transpose(session.handle, sizeof(float), call.m, call.n,
                                            moved->matrix, moved->ld, call.c, call.ldc));
