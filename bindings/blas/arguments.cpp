@@ -101,7 +101,8 @@ Refusal check(const MatrixCopy& copy, bool row_major, int ldb_position) {
     if (ld.too_small()) return too_small(ld);
   }
   if (rows == 0 || cols == 0) return {};
-  if (copy.a == nullptr) return null(6, "a");
+  // A is not read where alpha is 0; in place it is also what is written.
+  if (copy.a == nullptr && (copy.alpha != 0.0f || copy.b == nullptr)) return null(6, "a");
   if (copy.b == nullptr) return null(8, "b");
   return {};
 }

@@ -66,6 +66,19 @@ struct FreeDevice {
 };
 using DeviceMemory = std::unique_ptr<float, FreeDevice>;
 
+// Lets this thread allocate and ask events while the program captures a graph: nothing of ours is
+// in its streams, and a capture of the usual mode would be broken by it.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { check(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 // Makes a device current for the time of a call, and then the caller's again.
 class CurrentDevice {
  public:

@@ -24,8 +24,6 @@ void multiply_plainly(const Product& p) {
   }
 }
 
-mygemmOperation_t operation(bool transpose) { return transpose ? MYGEMM_OP_T : MYGEMM_OP_N; }
-
 bool multiply_with_handle(const Product& p) {
   const mygemmHandle_t handle = host_handle();
   return handle != nullptr &&

@@ -32,6 +32,7 @@ bool multiply_on_gpu(const Product& product) {
   const std::lock_guard guard(one_call_at_a_time);
   if (failed) return false;
   try {
+    const RelaxedCapture relaxed;
     if (pipeline == nullptr) pipeline = new Pipeline(kLimits);
     const bool done = pipeline->multiply(product);
     failed = pipeline->broken();

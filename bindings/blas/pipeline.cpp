@@ -12,8 +12,6 @@ void check(mygemmStatus_t status) {
   if (status != MYGEMM_STATUS_SUCCESS) throw GpuFailure{};
 }
 
-mygemmOperation_t operation(bool transpose) { return transpose ? MYGEMM_OP_T : MYGEMM_OP_N; }
-
 constexpr int64_t kFloatBytes = sizeof(float);
 constexpr int64_t kWorkspaceAlignment = 256;
 

@@ -3,7 +3,11 @@
 
 #include <cstdint>
 
+#include "mygemm/mygemm.h"
+
 namespace mygemm::blas {
+
+inline mygemmOperation_t operation(bool transpose) { return transpose ? MYGEMM_OP_T : MYGEMM_OP_N; }
 
 // A rectangle of a column-major matrix.
 struct Rect {

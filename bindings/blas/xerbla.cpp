@@ -11,6 +11,7 @@ namespace {
 
 using Xerbla = void (*)(const char* routine, const int* position, size_t routine_length);
 using CblasXerbla = void (*)(int position, const char* routine, const char* form, ...);
+using MklXerbla = void (*)(const char* routine, int position);
 
 // The two that change places with the operands.
 int exchange(int position, int one, int other) {
@@ -34,11 +35,16 @@ void call_xerbla(const char* routine, int position, const char* why) {
 
 void call_cblas_xerbla(const char* routine, int position, bool row_major, const char* why) {
   if (row_major) position = exchanged_by_netlib(exchange(position, 8, 10));
-  auto* const xerbla = reinterpret_cast<CblasXerbla>(dlsym(RTLD_DEFAULT, "cblas_xerbla"));
-  if (xerbla == nullptr) {
+  void* const found = dlsym(RTLD_DEFAULT, "cblas_xerbla");
+  if (found == nullptr) {
     std::fprintf(stderr, "Parameter %d to routine %s was incorrect\n%s\n", position, routine, why);
     return;
   }
+  if (dlsym(RTLD_DEFAULT, "MKL_Get_Version") != nullptr) {  // oneMKL's has other parameters
+    reinterpret_cast<MklXerbla>(found)(routine, position);
+    return;
+  }
+  auto* const xerbla = reinterpret_cast<CblasXerbla>(found);
   auto* const row_major_flag = static_cast<int*>(dlsym(RTLD_DEFAULT, "RowMajorStrg"));
   const int flag_before = row_major_flag ? *row_major_flag : 0;
   if (row_major_flag) *row_major_flag = row_major ? 1 : 0;

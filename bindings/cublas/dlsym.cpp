@@ -1,7 +1,8 @@
 // Programs that load cuBLAS themselves (dlopen, then dlsym: language runtimes, TensorFlow, plugins)
 // are not reached by symbols that stand before cuBLAS's. They are by a dlsym that stands before the
-// C library's: where it is asked for a function of cuBLAS that we replace, and the library it is
-// asked of has one, it answers with ours. Everything else is the C library's answer.
+// C library's: where it is asked for a function that we replace and would find the one of the
+// cuBLAS that we forward to, it answers with ours. Everything else is the C library's answer,
+// another cuBLAS in the same process among it.
 #include "dlsym.h"
 
 #include <dlfcn.h>
@@ -9,7 +10,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "functions.h"
+#include "real_cublas.h"
 
 namespace mygemm::cublas {
 namespace {
@@ -35,29 +36,36 @@ DlsymFunction libc_function() {
   return function;
 }
 
-bool is_replaced(const char* name) {
-  if (std::strncmp(name, "cublas", 6) != 0) return false;
-  for (int i = 0; i < kReplacedFunctions; ++i) {
-    if (std::strcmp(name, kFunctionNames[i]) == 0) return true;
+// The function of that name that we replace, or kFunctionCount.
+Function replaced(const char* name) {
+  if (std::strncmp(name, "cublas", 6) != 0) return kFunctionCount;
+  int function = 0;
+  while (function < kReplacedFunctions && std::strcmp(name, kFunctionNames[function]) != 0) {
+    ++function;
   }
-  return false;
+  return function < kReplacedFunctions ? static_cast<Function>(function) : kFunctionCount;
 }
 
 // Our own function of that name. RTLD_DEFAULT would find another's where we were not preloaded.
 void* ours(const char* name) {
-  static void* const ourselves = [] {
+  static std::atomic<void*> known = nullptr;
+  void* ourselves = known.load(std::memory_order_acquire);
+  if (!ourselves) {
     Dl_info info{};
     dladdr(reinterpret_cast<void*>(&find_libc_dlsym), &info);
-    return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  }();
+    ourselves = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    known.store(ourselves, std::memory_order_release);
+  }
   return ourselves ? libc_function()(ourselves, name) : nullptr;
 }
 
-// Ours for what `library` has of that name. Apart, so that dlsym below needs nothing on its stack.
-[[gnu::noinline]] void* replace(void* library, const char* name) {
+// Apart, so that dlsym below needs nothing on its stack.
+[[gnu::noinline]] void* replace(void* library, const char* name, Function function) {
   void* const found = libc_function()(library, name);
-  void* const replacement = found ? ours(name) : nullptr;
-  return replacement ? replacement : found;
+  void* const replacement = ours(name);
+  void* const real = find_real(function);
+  if (!real && found == replacement) return nullptr;  // we cannot stand for what is not there
+  return found && (found == real || found == replacement) ? replacement : found;
 }
 
 }  // namespace
@@ -70,6 +78,7 @@ void* libc_dlsym(void* library, const char* name) { return libc_function()(libra
 // would return to. Compiled with -O2 always; a test asks for RTLD_NEXT through here.
 extern "C" [[gnu::visibility("default")]] void* dlsym(void* library, const char* name) noexcept {
   using namespace mygemm::cublas;
-  if (library != RTLD_NEXT && is_replaced(name)) return replace(library, name);
+  const Function function = library == RTLD_NEXT ? kFunctionCount : replaced(name);
+  if (function != kFunctionCount) return replace(library, name, function);
   return libc_function()(library, name);
 }

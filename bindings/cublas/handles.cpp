@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
@@ -44,8 +45,13 @@ mygemmHandle_t make_handle(int device) {
   config.backend = MYGEMM_BACKEND_CUDA;
   config.device = device;
   mygemmHandle_t handle = nullptr;
-  if (mygemm_create_with_config(&handle, &config) != MYGEMM_STATUS_SUCCESS) {
-    unusable[device] = true;
+  const mygemmStatus_t status = mygemm_create_with_config(&handle, &config);
+  if (status != MYGEMM_STATUS_SUCCESS) {
+    const bool told = unusable[device].exchange(true);
+    // That there is no GPU, or none that this build has code for, is nothing to complain of.
+    if (!told && status != MYGEMM_STATUS_NOT_INITIALIZED && status != MYGEMM_STATUS_ARCH_MISMATCH) {
+      std::fprintf(stderr, "mygemm: everything is forwarded to cuBLAS: %s\n", mygemm_last_error());
+    }
     return nullptr;
   }
   thread_local const Cleaner cleaner;
@@ -83,6 +89,7 @@ bool read_settings(cublasHandle_t handle, Settings* settings) {
       forward(kGetMathMode, handle, &settings->math) != CUBLAS_STATUS_SUCCESS) {
     return false;
   }
+  if (!find_real(kGetSmCountTarget)) return true;  // an early cuBLAS 11 knows no limit
   return forward(kGetSmCountTarget, handle, &settings->sm_count_target) == CUBLAS_STATUS_SUCCESS;
 }
 

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstdio>
-#include <initializer_list>
 
 #include "dlsym.h"
 
@@ -16,19 +15,34 @@ namespace {
 
 constexpr const char* kSonames[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
 
-// What dlsym is to search: RTLD_NEXT or a library. nullptr where there is no cuBLAS.
-void* find_library() {
+// What dlsym is to search: RTLD_NEXT or a library. nullptr where there is no cuBLAS. One for all,
+// also in a process that has loaded several.
+void* find_library(bool load) {
   if (libc_dlsym(RTLD_NEXT, kFunctionNames[kCreate])) return RTLD_NEXT;
-  for (const int whether_loaded : {RTLD_NOLOAD, 0}) {
-    for (const char* soname : kSonames) {
-      if (void* library = dlopen(soname, RTLD_LAZY | whether_loaded)) return library;
-    }
+  for (const char* soname : kSonames) {
+    if (void* library = dlopen(soname, RTLD_LAZY | (load ? 0 : RTLD_NOLOAD))) return library;
   }
   return nullptr;
 }
 
-void* library() {
-  static void* const found = find_library();
+// Threads may find it at once, and find the same. No guard of C++ is held around dlopen, which runs
+// constructors that may come here.
+void* library(bool load) {
+  static std::atomic<void*> known = nullptr;
+  if (void* found = known.load(std::memory_order_acquire)) return found;
+  void* found = find_library(false);
+  if (!found && load) found = find_library(true);
+  known.store(found, std::memory_order_release);
+  return found;
+}
+
+void* find(Function function, bool load) {
+  static std::array<std::atomic<void*>, kFunctionCount> addresses{};
+  std::atomic<void*>& address = addresses[function];
+  if (void* known = address.load(std::memory_order_acquire)) return known;
+  void* const where = library(load);
+  void* const found = where ? libc_dlsym(where, kFunctionNames[function]) : nullptr;
+  address.store(found, std::memory_order_release);
   return found;
 }
 
@@ -36,7 +50,7 @@ void tell_missing(Function function) {
   static std::atomic<bool> told = false;
   if (told.exchange(true)) return;
   const char* name = kFunctionNames[function];
-  if (library()) {
+  if (library(true)) {
     std::fprintf(stderr, "mygemm: this cuBLAS has no %s to forward a call to\n", name);
   } else {
     std::fprintf(stderr,
@@ -48,13 +62,11 @@ void tell_missing(Function function) {
 
 }  // namespace
 
+void* find_real(Function function) { return find(function, false); }
+
 void* real_function(Function function) {
-  static std::array<std::atomic<void*>, kFunctionCount> addresses{};
-  std::atomic<void*>& address = addresses[function];
-  if (void* known = address.load(std::memory_order_acquire)) return known;
-  void* found = library() ? libc_dlsym(library(), kFunctionNames[function]) : nullptr;
+  void* const found = find(function, true);
   if (!found) tell_missing(function);
-  address.store(found, std::memory_order_release);
   return found;
 }
 

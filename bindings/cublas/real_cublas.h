@@ -7,8 +7,11 @@
 
 namespace mygemm::cublas {
 
-// The address of cuBLAS's own function. nullptr where there is no cuBLAS, or one without it; the
-// first such failure is told on stderr.
+// The address of cuBLAS's own function among what is loaded, or nullptr.
+void* find_real(Function function);
+
+// The same, with cuBLAS loaded where nobody has yet. nullptr where there is no cuBLAS, or one
+// without it; the first such failure is told on stderr.
 void* real_function(Function function);
 
 // True for the major versions whose calls are known here; calls of any other are forwarded.

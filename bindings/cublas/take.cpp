@@ -4,6 +4,9 @@
 
 #include <mygemm/mygemm.h>
 
+#include <cstdlib>
+#include <cstring>
+
 #include "device.h"
 #include "handles.h"
 #include "real_cublas.h"
@@ -38,11 +41,22 @@ Outcome open_session(cublasHandle_t handle, Session* session) {
   return kTaken;
 }
 
-// Flags above the low four bits are about types of 16 bits; emulated FP64 is not about FP32.
+// cuBLAS's own switch: default math then means emulated FP32, where the GPU has it.
+bool emulation_is_wanted() {
+  static const bool wanted = [] {
+    const char* value = std::getenv("CUBLAS_EMULATE_SINGLE_PRECISION");
+    return value && *value && std::strcmp(value, "0") != 0;
+  }();
+  return wanted;
+}
+
+// Flags above the low four bits are about types of 16 bits. Emulated FP64 is not about FP32; not
+// all headers of CUDA 13 have its name, CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH.
 bool wants_fp32(cublasMath_t math) {
+  constexpr int kEmulatedFp64 = 8;
   const int mode = math & 0xf;
-  return mode == CUBLAS_DEFAULT_MATH || mode == CUBLAS_PEDANTIC_MATH ||
-         mode == CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH;
+  if (mode == CUBLAS_PEDANTIC_MATH) return true;
+  return (mode == CUBLAS_DEFAULT_MATH || mode == kEmulatedFp64) && !emulation_is_wanted();
 }
 
 // Default math is mygemm's default, which MYGEMM_MATH may have made strict; pedantic is strict.

@@ -75,6 +75,10 @@ static void refusals(cublasHandle_t handle) {
                       CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_NOT_SUPPORTED);
   EXPECT(cublasSgeam(handle, CUBLAS_OP_T, N, 2, 2, &two, a, 2, &zero, a, 2, c, 2) ==
          CUBLAS_STATUS_NOT_SUPPORTED);
+  EXPECT(cublasSgeam(handle, (cublasOperation_t)3, N, 2, 2, &one, a, 2, &zero, a, 2, c, 2) ==
+         CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT(cublasSgeam(handle, CUBLAS_OP_T, N, 2, 2, &one, c, 2, &zero, NULL, 2, c, 2) ==
+         CUBLAS_STATUS_INVALID_VALUE);
   EXPECT(cublasSgeam(handle, CUBLAS_OP_T, N, 2, 2, NULL, a, 2, &zero, a, 2, c, 2) ==
          CUBLAS_STATUS_INVALID_VALUE);
   EXPECT(c[0] == 5 && c[1] == 6 && c[2] == 7 && c[3] == 8);

@@ -1,6 +1,7 @@
 // Uses cuBLAS without linking to it.
 //   cublas_loader library FILE   loads FILE, a cuBLAS, with a scope of its own and asks dlsym
 //   cublas_loader plugin FILE    loads FILE, which is linked to cuBLAS, with a scope of its own
+//   cublas_loader probe          asks dlsym whether there is a cuBLAS, which there is not
 //   cublas_loader next           asks dlsym for what comes next to a library, for next_first.cpp
 #include <dlfcn.h>
 
@@ -48,6 +49,10 @@ int use_plugin(const char* file) {
 int main(int count, char** words) {
   if (count == 3 && std::strcmp(words[1], "library") == 0) return use_library(words[2]);
   if (count == 3 && std::strcmp(words[1], "plugin") == 0) return use_plugin(words[2]);
+  if (count == 2 && std::strcmp(words[1], "probe") == 0) {
+    std::printf("cuBLAS: %s\n", dlsym(RTLD_DEFAULT, "cublasCreate_v2") ? "there" : "missing");
+    return 0;
+  }
   if (count == 2 && std::strcmp(words[1], "next") == 0) {
     std::printf("next: %d\n", marked_next());
     return 0;

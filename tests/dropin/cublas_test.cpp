@@ -50,7 +50,7 @@ TEST_F(CublasDropIn, TakesEveryProduct) {
 }
 
 TEST_F(CublasDropIn, TakesPedanticMathAndFlagsThatAreNotAboutFp32) {
-  for (const int mode : {CUBLAS_PEDANTIC_MATH | 0, CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH | 0,
+  for (const int mode : {CUBLAS_PEDANTIC_MATH | 0, 8 /* emulated FP64 */,
                          CUBLAS_PEDANTIC_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION}) {
     ASSERT_EQ(cublasSetMathMode(handle_, static_cast<cublasMath_t>(mode)), CUBLAS_STATUS_SUCCESS);
     for (const Way& way : all_ways()) expect_taken(way);

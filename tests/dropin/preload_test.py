@@ -70,6 +70,9 @@ class Preloaded(unittest.TestCase):
     def test_program_that_calls_nothing_of_cublas(self):
         self.assertEqual(run("cublas_loader", "next").stderr, "")
 
+    def test_dlsym_finds_no_cublas_where_there_is_none(self):
+        self.assertEqual(run("cublas_loader", "probe").stdout, "cuBLAS: missing\n")
+
     def test_dlsym_still_knows_who_asks(self):
         for preload in False, True:
             self.assertEqual(run("cublas_loader", "next", preload=preload).stdout, "next: 2\n")

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "cuda.h"
 #include "device.h"
@@ -27,6 +28,7 @@ std::mutex lock;
 std::atomic<cudaError_t> sticky_error = cudaSuccess;  // until cudaDeviceReset()
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local bool context_is_current = false;
+thread_local cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
 
 cudaError_t done(cudaError_t error) {
   if (sticky_error != cudaSuccess) error = sticky_error;
@@ -334,6 +336,11 @@ cudaError_t cudaMallocFromPoolAsync(void** data, size_t bytes, cudaMemPool_t poo
 cudaError_t cudaFreeAsync(void* data, cudaStream_t) { return cudaFree(data); }
 
 // ---- streams and events ----
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  std::swap(*mode, capture_mode);
+  return done(cudaSuccess);
+}
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   *stream = new CUstream_st;

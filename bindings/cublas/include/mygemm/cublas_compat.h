@@ -42,7 +42,8 @@ extern "C" {
 /* ---- types ---------------------------------------------------------------------------------- */
 
 #ifndef MYGEMM_HAS_CUDA_TYPES
-typedef enum { CUDA_R_32F = 0, CUDA_R_64F = 1, CUDA_R_16F = 2, CUDA_R_16BF = 14 } cudaDataType;
+typedef enum { CUDA_R_32F = 0, CUDA_R_64F = 1, CUDA_R_16F = 2, CUDA_R_16BF = 14 } cudaDataType_t;
+typedef cudaDataType_t cudaDataType;
 #endif
 typedef cudaDataType cublasDataType_t;
 
@@ -54,9 +55,11 @@ typedef enum {
   CUBLAS_STATUS_ALLOC_FAILED = 3,
   CUBLAS_STATUS_INVALID_VALUE = 7,
   CUBLAS_STATUS_ARCH_MISMATCH = 8,
+  CUBLAS_STATUS_MAPPING_ERROR = 11, /* never returned */
   CUBLAS_STATUS_EXECUTION_FAILED = 13,
   CUBLAS_STATUS_INTERNAL_ERROR = 14,
-  CUBLAS_STATUS_NOT_SUPPORTED = 15
+  CUBLAS_STATUS_NOT_SUPPORTED = 15,
+  CUBLAS_STATUS_LICENSE_ERROR = 16 /* never returned */
 } cublasStatus_t;
 
 typedef enum { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 } cublasOperation_t;
@@ -245,7 +248,7 @@ static inline cublasStatus_t cublasGemmBatchedEx(
 /* ---- transposes ------------------------------------------------------------------------------ */
 
 /* C = op(A) where *alpha = 1, *beta = 0 and transa = T, or C = op(B) with the roles exchanged; the
- * scalars in host memory. */
+ * scalars in host memory, C neither A nor B. What is not transposed is not looked at. */
 static inline cublasStatus_t cublasSgeam(cublasHandle_t handle, cublasOperation_t transa,
                                          cublasOperation_t transb, int64_t m, int64_t n,
                                          const float *alpha, const float *A, int64_t lda,
@@ -254,7 +257,11 @@ static inline cublasStatus_t cublasSgeam(cublasHandle_t handle, cublasOperation_
   mygemmPointerMode_t mode;
   mygemmStatus_t status = mygemm_get_pointer_mode(handle, &mode);
   if (status != MYGEMM_STATUS_SUCCESS) return (cublasStatus_t)status;
-  if (!alpha || !beta) return CUBLAS_STATUS_INVALID_VALUE;
+  if (!alpha || !beta || C == A || C == B) return CUBLAS_STATUS_INVALID_VALUE;
+  if ((int)transa < CUBLAS_OP_N || (int)transa > CUBLAS_OP_C || (int)transb < CUBLAS_OP_N ||
+      (int)transb > CUBLAS_OP_C) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
   if (mode != MYGEMM_POINTER_MODE_HOST) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (*alpha == 1.0f && *beta == 0.0f && transa != CUBLAS_OP_N) {
     return (cublasStatus_t)mygemm_transpose(handle, sizeof(float), m, n, A, lda, C, ldc);
