@@ -205,6 +205,8 @@ def main():
     arguments.out.mkdir(parents=True, exist_ok=True)
     for file in files:
         run = json.loads(file.read_text())
+        if "command_line" not in run:  # of drop_in.py or blas_offload.py, which make tables
+            continue
         for name, plot in [("sgemm", plot_sgemm), ("ratios", plot_ratios),
                            ("softmax", plot_softmax), ("transpose", plot_transpose)]:
             plot(run, arguments.out / f"{file.stem}-{name}.{arguments.format}")
