@@ -38,6 +38,9 @@ constexpr double kPieceElementSeconds = 3e-11;
 constexpr double kDepthCopy = 7.5, kShiftedCopy = 8.5;
 // Their kernels count rows, columns and k with 32 bits, a tile past the end.
 constexpr int64_t kMostFedExtent = (int64_t{1} << 31) - 1025;
+// From here on products on tensor cores are no less accurate than a chain of k multiply-adds, on
+// all distributions of bench/results/h200-accuracy.json; docs/accuracy.md.
+constexpr int64_t kLeastTensorDepth = 512;
 // Host: what one product costs besides its arithmetic, 16^3 on one core.
 constexpr double kHostCallSeconds = 0.5e-6, kCblasCallSeconds = 0.1e-6;
 
@@ -106,7 +109,8 @@ double fed_seconds(const GemmRow& row, const GemmProblem& p, double tiles,
                    const DeviceTraits& device) {
   const double elements = static_cast<double>(row.block_m) * row.block_n;
   const double step = 2.0 * elements * row.block_k /
-                      (device.fp32_flops / device.num_sms * row.efficiency) * feed_factor(row, p);
+                      (device.fp32_flops / device.num_sms * row.efficiency) *
+                      ((row.needs & kNeedsTensorCores) ? tensor_factor(p) : feed_factor(row, p));
   const double steps = std::ceil(static_cast<double>(p.k) / row.block_k);
   const double store = kStoreSeconds + kStoreElementSeconds * elements;
   const double l2_bytes = tiles * (row.block_m + row.block_n) * steps * row.block_k * 4.0;
@@ -124,13 +128,24 @@ double fed_seconds(const GemmRow& row, const GemmProblem& p, double tiles,
   return std::max(computing, l2_bytes / (device.memory_bandwidth * kL2OverMemory));
 }
 
+// What a k step of a row on tensor cores takes longer where B must be transposed, or where lanes
+// copy the operands 4 bytes at a time.
+double tensor_factor(const GemmProblem& p) {
+  const bool mapped = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
+  if (!mapped) return 2.0;
+  return !p.transa && p.transb ? 1.14 : 1.0;
+}
+
 double together(double products, double bytes) {
   return std::max(products, bytes) + kUnhidden * std::min(products, bytes);
 }
 
 double block_tiles(const GemmRow& row, const GemmProblem& p) {
-  return static_cast<double>(ceil_div(p.m, row.block_m)) *
-         static_cast<double>(ceil_div(p.n, row.block_n)) * static_cast<double>(p.batch_count);
+  // On tensor cores the transposed of a TT product is computed.
+  const bool transposed = (row.needs & kNeedsTensorCores) && p.transa && p.transb;
+  return static_cast<double>(ceil_div(transposed ? p.n : p.m, row.block_m)) *
+         static_cast<double>(ceil_div(transposed ? p.m : p.n, row.block_n)) *
+         static_cast<double>(p.batch_count);
 }
 
 }  // namespace
@@ -148,6 +163,12 @@ const char* unsupported(const GemmRow& row, const GemmProblem& p, const DeviceTr
   }
   if (row.block_k > 1 && block_tiles(row, p) > 2147483647.0) {
     return "more block tiles than a grid can have";
+  }
+  if (row.needs & kNeedsTensorCores) {
+    if (p.math == MYGEMM_MATH_STRICT) return "strict math: FP32 multiply-adds alone";
+    if (!options.forced && p.k < kLeastTensorDepth) {
+      return "k is too short for tensor cores to be as accurate as multiply-adds";
+    }
   }
   if (row.needs & kNeedsTensorMap) {
     if (p.scales_only()) return "nothing is read of A and B";

@@ -27,20 +27,21 @@ struct LaunchContext {
 // What a row needs of a problem, as bits of Row::needs.
 enum Needs : unsigned {
   kNeedsNothing = 0,
-  kNeedsCblas = 1u << 0,       // a CBLAS on the host
-  kNeedsWorkspace = 1u << 1,   // as many bytes as workspace_bytes(row, problem, device) says
-  kNeedsInPlace = 1u << 2,     // transposes: out = in
-  kNeedsSquare = 1u << 3,      // transposes: rows = cols and ldin = ldout
-  kNeedsOutOfPlace = 1u << 4,  // transposes: out != in
-  kNeedsPieces = 1u << 5,      // gemm: workspace for pieces of tiles, in place of splits
-  kNeedsPacks = 1u << 6,       // transposes: all rows begin at multiples of 16 bytes
-  kNeedsTensorMap = 1u << 7,   // transpose: inputs that tensor maps can describe; gemm: TMA-fed
-  kNeedsNarrow = 1u << 8,      // transposes: narrow_grid() has one for the problem
-  kNeedsWarpRow = 1u << 9,     // softmax: a matrix row that a warp's registers hold
-  kNeedsBlockRow = 1u << 10,   // softmax: one that a block's registers hold
-  kNeedsWideRow = 1u << 11,    // softmax: one that they do not hold
-  kNeedsClusters = 1u << 12,   // softmax: one that a cluster's shared memory holds
-  kNeedsThin = 1u << 13,       // gemm: m or n is at most block_n
+  kNeedsCblas = 1u << 0,         // a CBLAS on the host
+  kNeedsWorkspace = 1u << 1,     // as many bytes as workspace_bytes(row, problem, device) says
+  kNeedsInPlace = 1u << 2,       // transposes: out = in
+  kNeedsSquare = 1u << 3,        // transposes: rows = cols and ldin = ldout
+  kNeedsOutOfPlace = 1u << 4,    // transposes: out != in
+  kNeedsPieces = 1u << 5,        // gemm: workspace for pieces of tiles, in place of splits
+  kNeedsPacks = 1u << 6,         // transposes: all rows begin at multiples of 16 bytes
+  kNeedsTensorMap = 1u << 7,     // transpose: inputs that tensor maps can describe; gemm: TMA-fed
+  kNeedsNarrow = 1u << 8,        // transposes: narrow_grid() has one for the problem
+  kNeedsWarpRow = 1u << 9,       // softmax: a matrix row that a warp's registers hold
+  kNeedsBlockRow = 1u << 10,     // softmax: one that a block's registers hold
+  kNeedsWideRow = 1u << 11,      // softmax: one that they do not hold
+  kNeedsClusters = 1u << 12,     // softmax: one that a cluster's shared memory holds
+  kNeedsThin = 1u << 13,         // gemm: m or n is at most block_n
+  kNeedsTensorCores = 1u << 14,  // gemm: a math mode and a k that allow them
 };
 
 struct PatchKernel;  // kernels/transpose/tiles.h

@@ -16,4 +16,9 @@ __device__ __forceinline__ void fma_in_order(float& d, float a, float b) {
   asm volatile("fma.rn.f32 %0, %1, %2, %0;" : "+f"(d) : "f"(a), "f"(b));
 }
 
+// add.rn: d += a, where it stands: the compiler does not move it behind what comes after it.
+__device__ __forceinline__ void add_in_order(float& d, float a) {
+  asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(d) : "f"(a));
+}
+
 }  // namespace mygemm::ptx

@@ -51,6 +51,15 @@ __device__ __forceinline__ void mbarrier_arrive(uint64_t* barrier) {
 #endif
 }
 
+// The same for a barrier as shared_address() gives it.
+__device__ __forceinline__ void mbarrier_arrive_at(unsigned barrier) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+#endif
+}
+
 // mbarrier.arrive behind the loads that brought `bits`. An arrival overtakes loads from shared
 // memory that are still on their way: without this a few in 10^7 elements of a 4096^3 product came
 // out wrong, nearly always (H200). So the address depends on what they brought. The barrier is

@@ -19,6 +19,16 @@ inline bool has_tensor_map(const GemmOperand<const float>& x, int64_t batch_coun
          (batch_count == 1 || (x.stride >= 0 && x.stride < 4 * kMostPitch));
 }
 
+// The same product seen from its transposed side: C^T = op(B)^T op(A)^T. What is stored in C is then
+// the transposed of the result; all strides are as before.
+inline GemmProblem transposed(const GemmProblem& p) {
+  GemmProblem q = p;
+  q.transa = !p.transb, q.transb = !p.transa;
+  q.m = p.n, q.n = p.m;
+  q.a = p.b, q.b = p.a;
+  return q;
+}
+
 // An operand that is contiguous along m (n) has no tensor map.
 inline bool has_shifted_operand(const GemmProblem& p) {
   return (!p.transa && !has_tensor_map(p.a, p.batch_count)) ||

@@ -43,6 +43,15 @@ constexpr GemmRow fed_row(const char* name, unsigned needs, double efficiency,
           .launch = launch};
 }
 
+// A row on tensor cores. sm_90 alone: later ones have other instructions.
+template <class Tile>
+constexpr GemmRow tensor_row(const char* name, unsigned needs, double efficiency,
+                             decltype(GemmRow::launch) launch) {
+  GemmRow row = fed_row<Tile>(name, needs, efficiency, launch);
+  row.needs |= kNeedsTensorCores;
+  return row;
+}
+
 // A thin product, whichever side is thin.
 template <class Tile>
 constexpr GemmRow thin_row(const char* name, double efficiency, decltype(GemmRow::launch) launch) {
@@ -95,6 +104,14 @@ constexpr GemmRow with_needs(GemmRow row, unsigned needs) {
 // step. Thin rows: share of the copy bandwidth. Sliced rows: how many steps beginning and ending
 // take.
 constexpr GemmRow kRows[] = {
+    tensor_row<Tensor128x192>("tf32x3_128x192", kNeedsNothing, 1.75,
+                              cuda_launcher<cuda::launch_gemm_tf32x3_128x192>()),
+    tensor_row<Tensor128x192>("tf32x3_streamk_128x192", kNeedsPieces, 1.75,
+                              cuda_launcher<cuda::launch_gemm_tf32x3_streamk_128x192>()),
+    tensor_row<Tensor128x128>("tf32x3_128x128", kNeedsNothing, 1.62,
+                              cuda_launcher<cuda::launch_gemm_tf32x3_128x128>()),
+    tensor_row<Tensor128x128>("tf32x3_streamk_128x128", kNeedsPieces, 1.62,
+                              cuda_launcher<cuda::launch_gemm_tf32x3_streamk_128x128>()),
     fed_row<Fed256x128>("tma_256x128", kNeedsNothing, 0.84,
                         cuda_launcher<cuda::launch_gemm_tma_256x128>()),
     fed_row<Fed256x128>("streamk_256x128", kNeedsPieces, 0.84,

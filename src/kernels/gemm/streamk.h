@@ -98,10 +98,14 @@ constexpr int blocks_to_share(int tiles, int steps, int num_sms) {
 constexpr size_t kFlagBytes = 4096;
 constexpr int kMostCutBlocks = kFlagBytes / sizeof(unsigned);
 
-// Then comes a piece of a tile for each block.
+// Then comes a piece of a tile for each block: its results, and on tensor cores what its warps say
+// of them.
+constexpr size_t kPieceNotes = 128;
 constexpr size_t streamk_bytes(int blocks, int block_m, int block_n) {
-  return kFlagBytes + static_cast<size_t>(blocks) * static_cast<size_t>(block_m) *
-                          static_cast<size_t>(block_n) * sizeof(float);
+  return kFlagBytes +
+         static_cast<size_t>(blocks) *
+             (static_cast<size_t>(block_m) * static_cast<size_t>(block_n) * sizeof(float) +
+              kPieceNotes);
 }
 
 }  // namespace mygemm

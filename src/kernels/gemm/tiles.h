@@ -123,6 +123,35 @@ using Fed128x64 = FedTile<128, 64, 16, 64, 32, 8, 8, 2, 8>;
 using Fed64x32 = FedTile<64, 32, 16, 64, 32, 8, 8, 8, 16>;
 using Fed32x32 = FedTile<32, 32, 16, 32, 32, 8, 4, 8, 24>;
 
+// Block tiles of the products on tensor cores: a warpgroup that feeds, then two that multiply, 64
+// rows each. Shared memory holds kStages k steps of both operands and two of B's low plane; where B
+// must be transposed, kStagesTransposing, and two of both of B's planes.
+template <int kBlockN_, int kStages_, int kStagesTransposing_, int kTogether_,
+          int kConsumerRegisters_>
+struct TensorTile {
+  static constexpr int kBlockM = 128, kBlockN = kBlockN_, kBlockK = 32;
+  static constexpr int kStages = kStages_, kStagesTransposing = kStagesTransposing_;
+  // k that a warp gives the tensor cores at once, and that feeders and consumers hand over.
+  static constexpr int kTogether = kTogether_, kParts = kBlockK / kTogether;
+  static constexpr int kConsumerWarps = 8, kProducerWarps = 4;
+  static constexpr int kThreads = 32 * (kProducerWarps + kConsumerWarps);
+  // 168 for each thread at launch: what producers give up, consumers share.
+  static constexpr int kConsumerRegisters = kConsumerRegisters_;
+  static constexpr int kProducerRegisters = 3 * 168 - 2 * kConsumerRegisters;
+  static constexpr int kBlocksPerSm = 1;
+
+  static constexpr int stage_bytes(int stages, int planes) {
+    return 4 * kBlockK * (stages * (kBlockM + kBlockN) + planes * kBlockN);
+  }
+  static constexpr int kSharedBytes = (stage_bytes(kStages, 2) > stage_bytes(kStagesTransposing, 4)
+                                           ? stage_bytes(kStages, 2)
+                                           : stage_bytes(kStagesTransposing, 4)) +
+                                      1024;
+};
+
+using Tensor128x192 = TensorTile<192, 4, 3, 16, 232>;
+using Tensor128x128 = TensorTile<128, 5, 4, 32, 216>;
+
 // What the blocks of a cluster that share a tile send each other; see cluster_sum.cuh. kMost:
 // elements of the largest tile.
 template <int kMost>

@@ -59,14 +59,6 @@ __device__ __forceinline__ void consume(Shared& s, const FedArgs& args, const Wo
 
 }  // namespace fed
 
-// The flags of cut tiles. The product behind it in the stream needs them cleared only once it has
-// a piece, and begins at once.
-constexpr int kClearThreads = kMostCutBlocks;
-static __global__ void __launch_bounds__(kClearThreads) clear_flags(unsigned* ready) {
-  ptx::launch_dependents();
-  ready[threadIdx.x] = 0;
-}
-
 template <class Tile, fed::Feed kFeedA, fed::Feed kFeedB>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
     gemm_fed(const __grid_constant__ FedArgs args, const __grid_constant__ fed::OperandMap a,

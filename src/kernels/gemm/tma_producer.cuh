@@ -30,6 +30,7 @@ __device__ __forceinline__ TileOrigin tile_origin(int tile, int tiles_m, int til
 template <class Tile>
 struct StepCursor {
   WorkList list;
+  WorkItem item = {};
   TileOrigin origin = {};
   int step = 0, end = 0;
 
@@ -39,6 +40,7 @@ struct StepCursor {
   }
 
   __device__ bool valid() const { return end > 0; }
+  __device__ bool ends_item() const { return step + 1 == end; }
   __device__ int k() const { return step * Tile::kBlockK; }
   // By `steps`, past the end of items. Only while valid().
   __device__ void advance(int steps, int tiles_m, int tiles_n) {
@@ -52,7 +54,6 @@ struct StepCursor {
 
  private:
   __device__ void next_item(int tiles_m, int tiles_n) {
-    WorkItem item;
     step = end = 0;
     if (!list.next(&item)) return;
     origin = tile_origin<Tile>(item.tile, tiles_m, tiles_n);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/epilogue.cuh"
+#include "kernels/gemm/cut_tiles.cuh"
 #include "kernels/gemm/tma_multiply.cuh"
 #include "kernels/gemm/tma_producer.cuh"
 #include "ptx/global.cuh"
@@ -33,11 +34,6 @@ __device__ __forceinline__ Destination destination(const FedArgs& args, const Wo
   const GemmProblem& p = args.p;
   return {{p.c.matrix(batch) + i + j * p.c.ld, p.c.ld, p.m - i, p.n - j}, alpha, beta};
 }
-
-// What other blocks have of a tile that this block finishes: the pieces of blocks [first, end).
-struct Pieces {
-  int first, end;
-};
 
 // The piece that a block leaves for the block that finishes the tile.
 template <class Tile>
@@ -129,14 +125,6 @@ __device__ __forceinline__ void store_own(Shared& s, const FedArgs& args, const 
   }
 }
 
-// The warps of a block that consume, in one of a row of meetings.
-template <class Shared>
-__device__ __forceinline__ void meet(Shared& s, unsigned* parity) {
-  ptx::mbarrier_arrive(&s.consumers);
-  ptx::mbarrier_wait(&s.consumers, *parity);
-  *parity ^= 1;
-}
-
 // What several groups have, added up group by group; the threads of all groups share the quads.
 template <class Tile, class Shared>
 __device__ __forceinline__ void store_groups(Shared& s, const FedArgs& args, const Pieces& pieces,
@@ -164,24 +152,6 @@ __device__ __forceinline__ void store_groups(Shared& s, const FedArgs& args, con
     store_at(s, to, QuadPlace<Tile>(place, q), quad, thread);
   }
   meet(s, parity);  // before the next tile's sums take the place of these
-}
-
-// The pieces of the tile that this block finishes, once all are there. The blocks that leave them
-// run: they start in the order of their numbers, and each leaves its last piece before it waits for
-// others.
-template <class Tile, class Shared>
-__device__ __forceinline__ Pieces await_pieces(Shared& s, const FedArgs& args, int tile, int thread,
-                                               unsigned* parity) {
-  const auto own = static_cast<int>(blockIdx.x);
-  const Pieces pieces{args.shares.first_block_of(tile), own};
-  ptx::wait_for_previous_grid();  // which cleared the flags
-  // A flag for each thread: one after another they took 0.8 us each.
-  for (int block = pieces.first + thread; block < own; block += 32 * Tile::kConsumerWarps) {
-    while (ptx::load_acquire(&args.ready[block]) == 0) {
-    }
-  }
-  meet(s, parity);
-  return pieces;
 }
 
 }  // namespace fed

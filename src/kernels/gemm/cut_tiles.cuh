@@ -1,0 +1,55 @@
+// How blocks of a product hand each other the pieces of cut tiles (streamk.h). Device only, but for
+// the launch of clear_flags.
+#pragma once
+
+#include "kernels/gemm/streamk.h"
+#include "ptx/global.cuh"
+#include "ptx/grid.cuh"
+#include "ptx/mbarrier.cuh"
+
+namespace mygemm {
+
+// The flags of cut tiles. The product behind it in the stream needs them cleared only once it has
+// a piece, and begins at once.
+constexpr int kClearThreads = kMostCutBlocks;
+static __global__ void __launch_bounds__(kClearThreads) clear_flags(unsigned* ready) {
+  ptx::launch_dependents();
+  ready[threadIdx.x] = 0;
+}
+
+namespace fed {
+
+// What other blocks have of a tile that this block finishes: the pieces of blocks [first, end).
+struct Pieces {
+  int first, end;
+};
+
+// The warps of a block that consume, in one of a row of meetings.
+template <class Shared>
+__device__ __forceinline__ void meet(Shared& s, unsigned* parity) {
+  ptx::mbarrier_arrive(&s.consumers);
+  ptx::mbarrier_wait(&s.consumers, *parity);
+  *parity ^= 1;
+}
+
+// The pieces of the tile that this block finishes, once all are there. The blocks that leave them
+// run: they start in the order of their numbers, and each leaves its last piece before it waits for
+// others.
+template <class Tile, class Shared, class Args>
+__device__ __forceinline__ Pieces await_pieces(Shared& s, const Args& args, int tile, int thread,
+                                               unsigned* parity) {
+  const auto own = static_cast<int>(blockIdx.x);
+  const Pieces pieces{args.shares.first_block_of(tile), own};
+  ptx::wait_for_previous_grid();  // which cleared the flags
+  // A flag for each thread: one after another they took 0.8 us each.
+  for (int block = pieces.first + thread; block < own; block += 32 * Tile::kConsumerWarps) {
+    while (ptx::load_acquire(&args.ready[block]) == 0) {
+    }
+  }
+  meet(s, parity);
+  return pieces;
+}
+
+}  // namespace fed
+
+}  // namespace mygemm

@@ -1,0 +1,218 @@
+// Matrix product, step 5 of the ladder: on the tensor cores, with the accuracy of FP32. A warpgroup
+// feeds (tf32x3_split.cuh): it brings raw FP32 operands into shared memory and splits B into two
+// TF32 planes. Two warpgroups multiply 64 rows each (tf32x3_multiply.cuh), splitting A in
+// registers. One block a multiprocessor, which takes tile after tile, whole or cut along k
+// (streamk.h). sm_90a.
+//
+// The kernel, and its launcher as a template over the tile; the .cu files beside instantiate it.
+#pragma once
+
+#include "kernels/gemm/columns.h"
+#include "kernels/gemm/tf32x3_split.cuh"
+#include "kernels/gemm/tf32x3_store.cuh"
+#include "kernels/launch.h"
+#include "kernels/tensor_map.h"
+#include "ptx/registers.cuh"
+
+namespace mygemm {
+namespace tf32x3 {
+
+// Where a tile's results go.
+template <class Tile>
+__device__ __forceinline__ Target target_of(const Tf32x3Args& args, int tile) {
+  const GemmProblem& p = args.p;
+  const auto [i, j, batch] = fed::tile_origin<Tile>(tile, args.tiles_m, args.tiles_n);
+  const int64_t ld = p.c.ld;
+  return {p.c.matrix(batch) + (args.c_transposed ? i * ld + j : i + j * ld),
+          ld,
+          args.c_transposed,
+          batch,
+          i,
+          j,
+          static_cast<int>(p.m) - i,
+          static_cast<int>(p.n) - j,
+          load_scalar(p.alpha),
+          load_scalar(p.beta)};
+}
+
+// A warp's results of a tile that is complete.
+template <class Tile, class Rows>
+__device__ __forceinline__ void finish(const Tf32x3Args& args, int tile, Results<Tile>& sum,
+                                       const Seen& seen, int warp, int lane) {
+  const Target to = target_of<Tile>(args, tile);
+  const RoomInC room{{to.rows - Rows::row(warp, Rows::index(lane, 0)),
+                      to.rows - Rows::row(warp, Rows::index(lane, 1))},
+                     to.columns - lane % 4 * 2};
+  if (!__all_sync(0xffffffffu, trusted<Tile>(sum, seen, args.p.k, room))) {
+    redo<Tile, Rows>(args.p, to, warp, lane);
+  } else if (to.transposed) {
+    to.beta == 0.0f ? store<Tile, Rows, true, false>(sum, to, warp, lane)
+                    : store<Tile, Rows, true, true>(sum, to, warp, lane);
+  } else {
+    to.beta == 0.0f ? store<Tile, Rows, false, false>(sum, to, warp, lane)
+                    : store<Tile, Rows, false, true>(sum, to, warp, lane);
+  }
+}
+
+// What a consumer warp does.
+template <class Tile, class Shared>
+__device__ __forceinline__ void consume(Shared& s, const Tf32x3Args& args) {
+  using Rows = RowsOfA<Shared::Feed::kA>;
+  auto* pieces = reinterpret_cast<Piece<Tile>*>(args.pieces);
+  int unit = 0;
+  unsigned parity = 0;  // of meetings
+  for (;;) {
+    Results<Tile> sum;
+    Seen seen;
+    const Rows rows(ptx::thread_again() / 32 - Tile::kProducerWarps, ptx::thread_again() % 32);
+    const WorkItem item = multiply<Tile>(sum, seen, s, unit, rows);
+    if (item.tile == kNoTile) return;
+
+    const int thread = ptx::thread_again() - 32 * Tile::kProducerWarps;
+    const int warp = thread / 32, lane = thread % 32;
+    const auto block = static_cast<int>(ptx::block_again());
+    if (item.end != args.shares.steps) {
+      leave_piece<Tile>(pieces[block], sum, seen, warp, lane);
+      fed::meet(s, &parity);  // the whole piece is there
+      if (thread == 0) {
+        ptx::wait_for_previous_grid();  // which cleared the flags
+        ptx::store_release(&args.ready[block], 1);
+      }
+      continue;
+    }
+    if (item.begin > 0) {
+      const auto others = fed::await_pieces<Tile>(s, args, item.tile, thread, &parity);
+      for (int other = others.first; other < others.end; ++other) {
+        add_piece<Tile>(sum, seen, pieces[other], warp, lane);
+      }
+    }
+    finish<Tile, Rows>(args, item.tile, sum, seen, warp, lane);
+  }
+}
+
+// C = beta C where alpha is found to be 0 on the device: nothing of A and B is read.
+template <class Tile>
+__device__ __forceinline__ void scale(const Tf32x3Args& args) {
+  for (int tile = static_cast<int>(blockIdx.x); tile < args.shares.tiles; tile += gridDim.x) {
+    const Target to = target_of<Tile>(args, tile);
+    const int columns = min(Tile::kBlockN, to.columns);
+    for (int at = static_cast<int>(threadIdx.x); at < Tile::kBlockM * columns;
+         at += Tile::kThreads) {
+      const int row = at % Tile::kBlockM;
+      if (row < to.rows) store_result(to.at(row, at / Tile::kBlockM), 0.0f, to.alpha, to.beta);
+    }
+  }
+}
+
+}  // namespace tf32x3
+
+template <class Tile, class Feed>
+__global__ void __launch_bounds__(Tile::kThreads, 1)
+    gemm_tf32x3(const __grid_constant__ Tf32x3Args args, const __grid_constant__ fed::OperandMap a,
+                const __grid_constant__ fed::OperandMap b) {
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  __trap();  // and rows.cpp keeps it from being launched
+#else
+  using Shared = tf32x3::SharedStorage<Tile, Feed>;
+  static_assert(sizeof(Shared) <= Tile::kSharedBytes, "the plan counts on it");
+  Shared& s = shared_storage<Shared>();
+  const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
+  constexpr unsigned kConsumers = 32 * Tile::kConsumerWarps, kFeeders = 32 * Tile::kProducerWarps;
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < Shared::kStages; ++i) ptx::mbarrier_init(&s.full[i], Feed::kArrivals);
+    for (int i = 0; i < Shared::kPlanes * Tile::kParts; ++i) {
+      ptx::mbarrier_init(&s.split[0][0] + i, kFeeders);
+      ptx::mbarrier_init(&s.free[0][0] + i, kConsumers);
+    }
+    ptx::mbarrier_init(&s.consumers, kConsumers);
+    ptx::mbarrier_init_fence();
+  }
+  __syncthreads();
+
+  if (products_of(args.p, load_scalar(args.p.alpha)) == 0) {
+    tf32x3::scale<Tile>(args);
+  } else if (warp < Tile::kProducerWarps) {
+    ptx::give_up_registers<Tile::kProducerRegisters>();
+    tf32x3::feed<Tile>(s, {args.p, a, b, args.tiles_m, args.tiles_n}, args.shares, warp, lane);
+  } else {
+    ptx::take_registers<Tile::kConsumerRegisters>();
+    tf32x3::consume<Tile>(s, args);
+  }
+#endif
+}
+
+namespace tf32x3 {
+
+// The map of an operand of `extent` rows of op(A) or columns of op(B).
+inline Status make_map(fed::OperandMap* map, const GemmOperand<const float>& x, Along along,
+                       int64_t extent, int64_t k, int64_t batch_count, int block) {
+  const bool batched = batch_count > 1 && x.stride > 0;
+  const int64_t pitch = x.ld * int64_t{sizeof(float)};
+  const bool depth = along == Along::kDepth;
+  map->batch_step = batched ? 1 : 0;
+  return encode_tensor_map(
+      &map->map, {.address = x.data,
+                  .element_bytes = sizeof(float),
+                  .extents = {depth ? k : extent, depth ? extent : k, batched ? batch_count : 1},
+                  .strides = {pitch, batched ? x.stride * int64_t{sizeof(float)} : pitch},
+                  .box = {kLine, depth ? block : kLine, 1},
+                  .swizzled = true});
+}
+
+template <class Tile, class Feed>
+Status launch_with(const Tf32x3Args& args, const LaunchContext& context) {
+  const GemmProblem& p = args.p;
+  fed::OperandMap a = {}, b = {};
+  if (Feed::kMapped) {
+    RETURN_IF_ERROR(make_map(&a, p.a, Feed::kA, p.m, p.k, p.batch_count, Tile::kBlockM));
+    RETURN_IF_ERROR(make_map(&b, p.b, Feed::kB, p.n, p.k, p.batch_count, Tile::kBlockN));
+  }
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>(args.shares.blocks);
+  shape.threads = Tile::kThreads;
+  shape.shared_bytes = sizeof(SharedStorage<Tile, Feed>);
+  if (args.ready) {
+    RETURN_IF_ERROR(launch(context, clear_flags, 1, kClearThreads, 0, args.ready));
+    shape.may_overlap = true;
+  }
+  return launch(context, gemm_tf32x3<Tile, Feed>, shape, args, a, b);
+}
+
+template <class Tile, bool kMapped>
+Status launch_for_ops(const Tf32x3Args& args, const LaunchContext& context) {
+  if (args.p.transa)
+    return launch_with<Tile, Feed<Along::kDepth, Along::kDepth, kMapped>>(args, context);
+  if (args.p.transb)
+    return launch_with<Tile, Feed<Along::kTile, Along::kTile, kMapped>>(args, context);
+  return launch_with<Tile, Feed<Along::kTile, Along::kDepth, kMapped>>(args, context);
+}
+
+}  // namespace tf32x3
+
+// Launches the product with all tiles whole, or with `cut` and enough workspace, cut along k so
+// that all blocks have the same to do.
+template <class Tile>
+Status launch_tf32x3(const GemmProblem& problem, bool cut, const LaunchContext& context) {
+  Tf32x3Args args = {};
+  args.c_transposed = problem.transa && problem.transb;
+  args.p = args.c_transposed ? transposed(problem) : problem;
+  const GemmProblem& p = args.p;
+  args.tiles_m = static_cast<int>(ceil_div(p.m, Tile::kBlockM));
+  args.tiles_n = static_cast<int>(ceil_div(p.n, Tile::kBlockN));
+  const int tiles = args.tiles_m * args.tiles_n * static_cast<int>(p.batch_count);
+  const int sms = context.device->num_sms;
+  const auto steps = static_cast<int>(ceil_div(p.k, Tile::kBlockK));
+  args.shares = {.tiles = tiles,
+                 .cut_tiles = cut ? tiles_to_cut(tiles, sms) : 0,
+                 .steps = steps,
+                 .blocks = cut ? blocks_to_share(tiles, steps, sms) : std::min(tiles, sms)};
+  if (cut) {
+    args.ready = static_cast<unsigned*>(context.workspace);
+    args.pieces = reinterpret_cast<float*>(static_cast<char*>(context.workspace) + kFlagBytes);
+  }
+  const bool mapped = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
+  return mapped ? tf32x3::launch_for_ops<Tile, true>(args, context)
+                : tf32x3::launch_for_ops<Tile, false>(args, context);
+}
+
+}  // namespace mygemm

@@ -1,0 +1,166 @@
+// Products on tensor cores: the shared memory of a block, and how a k step of an operand gets
+// there: by the tensor memory accelerator, or, where no tensor map describes the operand, copied 4
+// bytes at a time. Either way it lies as it does in memory, in lines of 128 bytes with the swizzle
+// of tensor maps (swizzle.h), so that both are read alike. Device only.
+#pragma once
+
+#include "kernels/gemm/tiles.h"
+#include "kernels/gemm/tma_producer.cuh"
+#include "problem.h"
+#include "ptx/cp_async.cuh"
+#include "ptx/mbarrier.cuh"
+#include "ptx/shared.cuh"
+#include "ptx/tma.cuh"
+#include "ptx/wgmma.cuh"
+
+namespace mygemm::tf32x3 {
+
+// Along which side an operand is contiguous: a line holds 32 k of a row of op(A) (column of op(B)),
+// or, 32 lines one under the other, 32 rows of one k.
+enum class Along { kDepth, kTile };
+
+constexpr int kLine = 32;  // floats of a line, and k of a step
+
+// How a block's operands come: along which side each is contiguous, and whether by tensor maps.
+template <Along kA_, Along kB_, bool kMapped_>
+struct Feed {
+  static constexpr Along kA = kA_, kB = kB_;
+  static constexpr bool kMapped = kMapped_;
+  // What a stage is full with, besides the accelerator's bytes.
+  static constexpr int kArrivals = kMapped ? 1 : 128;
+};
+
+// What the guard wants to know of the values that a warp saw; see tf32x3_guard.cuh.
+struct Magnitudes {
+  float largest = 0.0f;
+  unsigned smallest = 0xffffffffu;  // bits of the smallest |x| but 0, doubled, less 1
+
+  // The sign is shifted out; 0 becomes the largest.
+  __device__ __forceinline__ void see(float x) {
+    largest = fmaxf(largest, fabsf(x));
+    smallest = min(smallest, 2 * __float_as_uint(x) - 1);
+  }
+  __device__ __forceinline__ void see(const Magnitudes& others) {
+    largest = fmaxf(largest, others.largest);
+    smallest = min(smallest, others.smallest);
+  }
+  // 1 where all are 0.
+  __device__ __forceinline__ float smallest_value() const {
+    return smallest == 0xffffffffu ? 1.0f : __uint_as_float((smallest + 1) / 2);
+  }
+  // What all lanes of a warp saw.
+  __device__ __forceinline__ Magnitudes of_warp() const {
+    return {__uint_as_float(__reduce_max_sync(0xffffffffu, __float_as_uint(largest))),
+            __reduce_min_sync(0xffffffffu, smallest)};
+  }
+};
+
+// What those who feed tell those who multiply: that there are no more items.
+constexpr int kNoTile = -1;
+
+template <class Tile, class Feed_>
+struct SharedStorage {
+  using Feed = Feed_;
+  // B along its tile must be transposed for the tensor cores: both of its planes are written.
+  static constexpr bool kTransposesB = Feed::kB == Along::kTile;
+  static constexpr int kStages = kTransposesB ? Tile::kStagesTransposing : Tile::kStages;
+  static constexpr int kPlanes = 2;
+  static constexpr int kStageA = Tile::kBlockM * kLine, kStageB = Tile::kBlockN * kLine;
+  // Feeders may be two steps ahead of an item's last, whose notes are still to be read.
+  static constexpr int kNotes = 4;
+
+  alignas(1024) float a[kStages][kStageA];
+  alignas(1024) float b[kStages][kStageB];
+  alignas(1024) float low[kPlanes][kStageB];
+  alignas(1024) float high[kTransposesB ? kPlanes : 1][kTransposesB ? kStageB : 4];
+  WorkItem items[kNotes];                            // what a k step belongs to
+  Magnitudes b_seen[kPlanes][Tile::kProducerWarps];  // in all steps of an item, at its last
+  uint64_t full[kStages];                            // operands are there
+  uint64_t split[kPlanes][Tile::kParts];             // A is there and B is split
+  uint64_t free[kPlanes][Tile::kParts];              // products have read them
+  uint64_t consumers;                                // for all their warps to meet
+};
+
+// The part of an operand that a block reads: where its tile begins, and what is left from there.
+struct OperandPlace {
+  int64_t batch;
+  int origin, extent;  // rows of op(A), or columns of op(B)
+  int k, depth;
+};
+
+// Copies a k step of a tile, by all lanes of the warps that feed; zeros outside the matrix.
+template <Along kAlong, int kBlock, int kWarps>
+__device__ __forceinline__ void copy_lines(float* stage, const GemmOperand<const float>& x,
+                                           const OperandPlace& at, int warp, int lane) {
+  const float* matrix = x.matrix(at.batch);
+  if constexpr (kAlong == Along::kDepth) {
+    const float* from = matrix + (at.origin + warp) * x.ld + at.k + lane;
+#pragma unroll 4
+    for (int row = warp; row < kBlock; row += kWarps) {
+      ptx::cp_async_4(stage + row * kLine + (lane ^ row % 8 * 4), from,
+                      row < at.extent && lane < at.depth);
+      from = ptx::advanced(from, kWarps * x.ld);
+    }
+  } else {
+    const float* from = matrix + (at.k + warp) * x.ld + at.origin + lane;
+#pragma unroll 1
+    for (int k = warp; k < kLine; k += kWarps) {
+      float* to = stage + k * kLine + (lane ^ k % 8 * 4);
+#pragma unroll
+      for (int first = 0; first < kBlock; first += kLine) {
+        ptx::cp_async_4(to + first * kLine, from + first, first + lane < at.extent && k < at.depth);
+      }
+      from = ptx::advanced(from, kWarps * x.ld);
+    }
+  }
+}
+
+// Starts the accelerator's copy of a k step of a tile; one thread.
+template <Along kAlong, int kBlock>
+__device__ __forceinline__ void load_boxes(float* stage, const fed::OperandMap& x, uint64_t* full,
+                                           int batch, int origin, int k) {
+  if constexpr (kAlong == Along::kDepth) {
+    ptx::tma_load_3d(stage, &x.map, full, k, origin, batch * x.batch_step);
+  } else {
+#pragma unroll
+    for (int first = 0; first < kBlock; first += kLine) {
+      ptx::tma_load_3d(stage + first * kLine, &x.map, full, origin + first, k,
+                       batch * x.batch_step);
+    }
+  }
+}
+
+// The operands of a kernel as its feeding warps need them.
+struct Operands {
+  const GemmProblem& p;
+  const fed::OperandMap &a, &b;
+  int tiles_m, tiles_n;
+};
+
+// Brings the k step at the cursor into the stage; all feeding warps call it.
+template <class Tile, class Shared>
+__device__ __forceinline__ void load_step(Shared& s, const Operands& operands,
+                                          const fed::StepCursor<Tile>& at, int stage, int warp,
+                                          int lane) {
+  using Feed = typename Shared::Feed;
+  const auto& [i, j, batch] = at.origin;
+  const int k = at.k();
+  if constexpr (Feed::kMapped) {
+    if (warp == 0 && ptx::elect_one()) {
+      uint64_t* full = &s.full[stage];
+      ptx::mbarrier_arrive_expect_tx(full, (Shared::kStageA + Shared::kStageB) * sizeof(float));
+      load_boxes<Feed::kA, Tile::kBlockM>(s.a[stage], operands.a, full, batch, i, k);
+      load_boxes<Feed::kB, Tile::kBlockN>(s.b[stage], operands.b, full, batch, j, k);
+    }
+  } else {
+    const GemmProblem& p = operands.p;
+    const int depth = static_cast<int>(p.k) - k;
+    copy_lines<Feed::kA, Tile::kBlockM, Tile::kProducerWarps>(
+        s.a[stage], p.a, {batch, i, static_cast<int>(p.m) - i, k, depth}, warp, lane);
+    copy_lines<Feed::kB, Tile::kBlockN, Tile::kProducerWarps>(
+        s.b[stage], p.b, {batch, j, static_cast<int>(p.n) - j, k, depth}, warp, lane);
+    ptx::cp_async_arrive(&s.full[stage]);
+  }
+}
+
+}  // namespace mygemm::tf32x3

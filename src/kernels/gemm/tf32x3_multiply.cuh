@@ -1,0 +1,178 @@
+// Products on tensor cores: the loop of the warps that multiply. A float is a high and a low TF32
+// value, and a product of two floats three of tensor cores: low high + high low + high high. What
+// low low would add is below 2^-21 of the product. Device only.
+//
+// Tensor cores round every sum towards zero, and with positive operands these errors add up. So
+// they sum few k at a time, the small products first, and the FP32 units, which round to nearest,
+// add that up.
+#pragma once
+
+#include "kernels/gemm/tf32x3_feed.cuh"
+#include "ptx/math.cuh"
+#include "ptx/shared.cuh"
+#include "ptx/mbarrier.cuh"
+#include "ptx/wgmma.cuh"
+
+namespace mygemm::tf32x3 {
+
+// Results of a thread, in the order of wgmma_tf32(): 2 columns of 2 rows, for every 8 columns.
+template <class Tile>
+using Results = float[Tile::kBlockN / 2];
+
+// Where a thread's values of A lie in a stage, and which rows of the tile its results are. Rows of
+// a warp are free to choose. Along k they are 16 neighbours. Along the tile they are 8 neighbours
+// and the 8 which are 16 further on: in the swizzled lines of 4 k the 32 lanes then find 32 banks.
+template <Along kAlong>
+struct RowsOfA {
+  static constexpr bool kAlongDepth = kAlong == Along::kDepth;
+
+  unsigned first;  // bytes from the beginning of the stage: the first row's, at k = lane % 4
+
+  __device__ RowsOfA(int warp, int lane) {
+    const unsigned group = lane / 4, t = lane % 4;
+    if (kAlongDepth) {
+      first = (16 * warp + group) * 128 + group * 16 + t * 4;
+    } else {
+      const unsigned chunk = warp % 2 * 2 + group / 4 * 4;
+      first = warp / 2 * 4096 + t * 128 + (chunk ^ t) * 16 + group % 4 * 4;
+    }
+  }
+
+  // The four values of products of 8 k, the group-th from k on, as wgmma_tf32() takes them.
+  // k is a multiple of 16, and the compiler need not know it.
+  __device__ __forceinline__ void load(unsigned (&x)[4], unsigned stage, unsigned k,
+                                       int group) const {
+    if (kAlongDepth) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const unsigned quad = stage + (first ^ (k * 4 + (2 * group + half) * 16));
+        x[2 * half] = ptx::load_shared_4(quad);
+        x[2 * half + 1] = ptx::load_shared_4(quad + 8 * 128);
+      }
+    } else {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int row = 0; row < 2; ++row) {
+          x[2 * half + row] = ptx::load_shared_4(
+              stage + k * 128 + (first ^ (row * 16 + half * 64)) + (8 * group + 4 * half) * 128);
+        }
+      }
+    }
+  }
+
+  // The row, within its warp's 16 in rising order, of a lane's results 0, 1 (half 0) and 2, 3.
+  static __device__ __forceinline__ int index(int lane, int half) {
+    const int group = lane / 4;
+    return kAlongDepth ? group + 8 * half : group / 4 * 8 + half * 4 + group % 4;
+  }
+  // The row of the tile that is the index-th of a warp.
+  static __device__ __forceinline__ int row(int warp, int index) {
+    return kAlongDepth ? 16 * warp + index
+                       : warp / 2 * 32 + warp % 2 * 8 + index / 8 * 16 + index % 8;
+  }
+};
+
+// Of the values that a warp's results come from.
+struct Seen {
+  Magnitudes a, b;
+};
+
+// A value of A in its two parts, the high one rounded to nearest: what is left has either sign, so
+// that leaving out its last bits, as tensor cores do, does not add up. NaN and what rounds to
+// infinity leave a low part of NaN or infinity: see tf32x3_guard.cuh.
+__device__ __forceinline__ void split(unsigned& high, unsigned& low, unsigned x) {
+  high = (x + 0x1000u) & 0xffffe000u;
+  low = __float_as_uint(__uint_as_float(x) - __uint_as_float(high));
+}
+
+// Where a block's barriers and stages are, for the loop below.
+template <class Tile, class Shared>
+struct Addresses {
+  unsigned a, b_high, b_low, split, free;
+
+  __device__ explicit Addresses(Shared& s)
+      : a(ptx::shared_address(s.a)),
+        b_high(ptx::shared_address(Shared::kTransposesB ? s.high[0] : s.b[0])),
+        b_low(ptx::shared_address(s.low)),
+        split(ptx::shared_address(s.split)),
+        free(ptx::shared_address(s.free)) {}
+};
+
+// sum = the products of the k steps of the block's next item, which is returned, or of none, and
+// there are no more. `unit` counts the parts of the block's steps. Nothing but this loop's own is
+// in registers meanwhile: with 128 x 192 results they are all taken.
+template <class Tile, class Shared>
+__device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Seen& seen, Shared& s, int& unit,
+                                             const RowsOfA<Shared::Feed::kA>& rows) {
+  constexpr int kResults = Tile::kBlockN / 2, kParts = Tile::kParts;
+  constexpr int kGroups = Tile::kTogether / 8;  // of 8 k, as the tensor cores take them
+  constexpr unsigned kPlaneBytes = Shared::kStageB * sizeof(float), kBarrier = sizeof(uint64_t);
+  constexpr int kUnits = Shared::kPlanes * kParts;
+  const Addresses<Tile, Shared> at(s);
+  float chunk[kResults];  // what the tensor cores have summed
+#pragma unroll
+  for (int r = 0; r < kResults; ++r) sum[r] = chunk[r] = 0.0f;
+
+  ptx::mbarrier_wait_at(at.split + unit % kUnits * kBarrier, unit / kUnits % 2);
+  const WorkItem& item = s.items[unit / kParts % Shared::kNotes];
+  if (ptx::same_in_warp(item.tile) == kNoTile) return {kNoTile, 0, 0};
+  // false in every grid of ours, but the compiler does not know: it would have products write to
+  // other registers while the last chunk is added, and there are none.
+  const bool never = blockIdx.z != 0;
+  const int first = unit, end = unit + ptx::same_in_warp(item.end - item.begin) * kParts;
+#pragma unroll 1
+  for (; unit < end; ++unit) {
+    const unsigned u = ptx::same_in_warp(unit), step = u / kParts, part = u % kParts;
+    const unsigned place = step % Shared::kStages, plane = step % Shared::kPlanes;
+    const unsigned k = part * Tile::kTogether;
+    const unsigned stage = at.a + place * (Shared::kStageA * sizeof(float));
+    const uint64_t b_high = ptx::wgmma_matrix(
+        at.b_high + (Shared::kTransposesB ? plane : place) * kPlaneBytes + k * sizeof(float));
+    const uint64_t b_low = ptx::wgmma_matrix(at.b_low + plane * kPlaneBytes + k * sizeof(float));
+    unsigned x[kGroups][4], high[kGroups][4], low[kGroups][4];
+    ptx::mbarrier_wait_at(at.split + u % kUnits * kBarrier, u / kUnits % 2);
+    ptx::wgmma_wait(chunk);
+    if (unit > first) ptx::mbarrier_arrive_at(at.free + (u - 1) % kUnits * kBarrier);
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) rows.load(x[g], stage, k, g);
+    if (part == 0) {
+#pragma unroll
+      for (int r = 0; r < kResults; ++r) ptx::add_in_order(sum[r], chunk[r]);
+    }
+#pragma unroll
+    for (int e = 0; e < 4 * kGroups; ++e) {
+      seen.a.see(__uint_as_float(x[e / 4][e % 4]));
+      split(high[e / 4][e % 4], low[e / 4][e % 4], x[e / 4][e % 4]);
+    }
+    constexpr int kNext = 8 * sizeof(float) / 16;  // from one group's B to the next
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) {
+      ptx::wgmma_tf32<Tile::kBlockN>(chunk, low[g], b_high + g * kNext, g > 0 || part > 0 || never);
+    }
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) {
+      ptx::wgmma_tf32<Tile::kBlockN>(chunk, high[g], b_low + g * kNext, true);
+    }
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) {
+      ptx::wgmma_tf32<Tile::kBlockN>(chunk, high[g], b_high + g * kNext, true);
+    }
+    ptx::wgmma_commit();
+  }
+  ptx::wgmma_wait(chunk);
+#pragma unroll
+  for (int r = 0; r < kResults; ++r) ptx::add_in_order(sum[r], chunk[r]);
+  const int step = (unit - 1) / kParts;
+#pragma unroll
+  for (int w = 0; w < Tile::kProducerWarps; ++w) {
+    seen.b.see(s.b_seen[step % Shared::kPlanes][w]);
+  }
+  const WorkItem same = s.items[step % Shared::kNotes];
+  ptx::mbarrier_arrive_at(at.free + (unit - 1) % kUnits * kBarrier);
+  seen.a = seen.a.of_warp();
+  return same;
+}
+
+}  // namespace mygemm::tf32x3

@@ -1,0 +1,142 @@
+// Products on tensor cores: the warps that bring k steps into shared memory and split B on the way.
+// A float x is the sum of two that tensor cores multiply (TF32, 11 bits): the high one, for which
+// they take x as it is and leave the lower 13 bits out of account, and the low one, x minus that,
+// which these warps write. Device only.
+#pragma once
+
+#include "kernels/gemm/tf32x3_feed.cuh"
+#include "ptx/bulk.cuh"
+
+namespace mygemm::tf32x3 {
+
+// What tensor cores leave out of x, rounded to what they take: half a unit is added, and they cut
+// off what is below one.
+__device__ __forceinline__ float low_of(float x) {
+  const float high = __uint_as_float(__float_as_uint(x) & 0xffffe000u);
+  return __uint_as_float(__float_as_uint(x - high) + 0x1000u);
+}
+
+// Splits a part of a k step of B that lies along k: the low plane lies as the step itself does.
+// Values are loaded before any is stored: the compiler does not know that the two do not overlap.
+template <class Tile>
+__device__ __forceinline__ void split_in_place(const float* step, float* low, int part,
+                                               Magnitudes& seen, int warp, int lane) {
+  constexpr int kQuads = Tile::kTogether / 4, kRows = 32 / kQuads;  // of a warp at once
+  constexpr int kSteps = Tile::kBlockN / kRows / Tile::kProducerWarps;
+  constexpr int kAtOnce = kSteps % 6 == 0 ? 6 : 4;
+  static_assert(kSteps % kAtOnce == 0);
+  // 8 lanes, which load together, have all 8 quads of a line: of one row, or 4 of each of two rows
+  // that are 4 apart.
+  const int row = kQuads == 8 ? lane / 8 : lane / 4 % 2 * 4 + lane / 8;
+  const int quad = part * kQuads + lane % kQuads;
+  // Rows that a warp has at once are whole eights, or fours of which the warps have the two.
+  const int place = (warp * kRows + row) * kLine + (quad ^ (warp * kRows + row) % 8) * 4;
+#pragma unroll
+  for (int first = 0; first < kSteps; first += kAtOnce) {
+    float4 x[kAtOnce];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int at = place + (first + i) * Tile::kProducerWarps * kRows * kLine;
+      x[i] = *reinterpret_cast<const float4*>(step + at);
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int at = place + (first + i) * Tile::kProducerWarps * kRows * kLine;
+      seen.see(x[i].x), seen.see(x[i].y), seen.see(x[i].z), seen.see(x[i].w);
+      *reinterpret_cast<float4*>(low + at) =
+          make_float4(low_of(x[i].x), low_of(x[i].y), low_of(x[i].z), low_of(x[i].w));
+    }
+  }
+}
+
+// Splits a part of a k step of B whose lines are 32 columns of one k, into planes whose lines are
+// 32 k of one column. A lane takes 4 k of one column, a warp 32 columns: neither way do lanes meet
+// in a bank.
+template <class Tile>
+__device__ __forceinline__ void split_transposed(const float* step, float* high, float* low,
+                                                 int part, Magnitudes& seen, int warp, int lane) {
+  constexpr int kQuads = Tile::kTogether / 4, kWarps = Tile::kProducerWarps;
+  constexpr int kPatches = Tile::kBlockN / kLine * kQuads / kWarps;
+  constexpr int kAtOnce = kPatches % 4 == 0 ? 4 : 3;
+  static_assert(kQuads % kWarps == 0 && kPatches % kAtOnce == 0);
+#pragma unroll
+  for (int first = 0; first < kPatches; first += kAtOnce) {
+    float x[kAtOnce][4];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int column = (first + i) * kWarps / kQuads * kLine;
+      const int quad = part * kQuads + (first + i) * kWarps % kQuads + warp;
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const int k = 4 * quad + e;
+        x[i][e] = step[(column + k) * kLine + (lane ^ k % 8 * 4)];
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int column = (first + i) * kWarps / kQuads * kLine;
+      const int quad = part * kQuads + (first + i) * kWarps % kQuads + warp;
+      const int to = (column + lane) * kLine + (quad ^ lane % 8) * 4;
+      seen.see(x[i][0]), seen.see(x[i][1]), seen.see(x[i][2]), seen.see(x[i][3]);
+      *reinterpret_cast<float4*>(high + to) = make_float4(x[i][0], x[i][1], x[i][2], x[i][3]);
+      *reinterpret_cast<float4*>(low + to) =
+          make_float4(low_of(x[i][0]), low_of(x[i][1]), low_of(x[i][2]), low_of(x[i][3]));
+    }
+  }
+}
+
+// What the feeding warps do until all of the block's k steps are split. A part of step i is split
+// once the products of step i - 2 have left its planes. When that is done for all parts, they have
+// left their stage too, and the step kStages after them takes it.
+template <class Tile, class Shared>
+__device__ __forceinline__ void feed(Shared& s, const Operands& operands, const WorkShares& shares,
+                                     int warp, int lane) {
+  constexpr int kAhead = Shared::kStages - Shared::kPlanes;
+  const int tiles_m = operands.tiles_m, tiles_n = operands.tiles_n;
+  fed::StepCursor<Tile> loads(shares, tiles_m, tiles_n), at(shares, tiles_m, tiles_n);
+  fed::RingPlace<Shared::kStages> load_place, place;
+  fed::RingPlace<Shared::kPlanes> plane;
+  int note = 0;
+  const auto load_next = [&] {
+    if (!loads.valid()) return;
+    load_step<Tile>(s, operands, loads, load_place.slot, warp, lane);
+    loads.advance(1, tiles_m, tiles_n);
+    load_place.advance(1);
+  };
+  for (int i = 0; i < kAhead; ++i) load_next();
+
+  Magnitudes seen;
+  while (at.valid()) {
+    ptx::mbarrier_wait(&s.full[place.slot], place.parity);
+    if (warp == 0 && lane == 0) s.items[note] = at.item;
+#pragma unroll
+    for (int part = 0; part < Tile::kParts; ++part) {
+      // The first two wait for nothing.
+      ptx::mbarrier_wait(&s.free[plane.slot][part], plane.parity ^ 1);
+      if constexpr (Shared::kTransposesB) {
+        split_transposed<Tile>(s.b[place.slot], s.high[plane.slot], s.low[plane.slot], part, seen,
+                               warp, lane);
+      } else {
+        split_in_place<Tile>(s.b[place.slot], s.low[plane.slot], part, seen, warp, lane);
+      }
+      if (part + 1 == Tile::kParts && at.ends_item()) {
+        const Magnitudes all = seen.of_warp();
+        if (lane == 0) s.b_seen[plane.slot][warp] = all;
+        seen = {};
+      }
+      ptx::fence_bulk();
+      ptx::mbarrier_arrive(&s.split[plane.slot][part]);
+    }
+    load_next();
+    at.advance(1, tiles_m, tiles_n);
+    place.advance(1);
+    plane.advance(1);
+    note = (note + 1) % Shared::kNotes;
+  }
+  ptx::mbarrier_wait(&s.free[plane.slot][0], plane.parity ^ 1);
+  if (warp == 0 && lane == 0) s.items[note] = {kNoTile, 0, 0};
+  ptx::mbarrier_arrive(&s.split[plane.slot][0]);
+  if constexpr (!Shared::Feed::kMapped) ptx::cp_async_wait_all();
+}
+
+}  // namespace mygemm::tf32x3
