@@ -38,9 +38,6 @@ constexpr double kPieceElementSeconds = 3e-11;
 constexpr double kDepthCopy = 7.5, kShiftedCopy = 8.5;
 // Their kernels count rows, columns and k with 32 bits, a tile past the end.
 constexpr int64_t kMostFedExtent = (int64_t{1} << 31) - 1025;
-// From here on products on tensor cores are no less accurate than a chain of k multiply-adds, on
-// all distributions of bench/results/h200-accuracy.json; docs/accuracy.md.
-constexpr int64_t kLeastTensorDepth = 512;
 // Host: what one product costs besides its arithmetic, 16^3 on one core.
 constexpr double kHostCallSeconds = 0.5e-6, kCblasCallSeconds = 0.1e-6;
 
@@ -103,6 +100,14 @@ double feed_factor(const GemmRow& row, const GemmProblem& p) {
   return 1.0 + (shifted ? kShiftedCopy : kDepthCopy) * copied / row.block_m / row.block_n;
 }
 
+// What a k step of a row on tensor cores takes longer where B must be transposed, or where lanes
+// copy the operands 4 bytes at a time.
+double tensor_factor(const GemmProblem& p) {
+  const bool mapped = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
+  if (!mapped) return 2.0;
+  return !p.transa && p.transb ? 1.14 : 1.0;
+}
+
 // Seconds of a TMA-fed row, whose blocks have a multiprocessor each: as many rounds of whole tiles
 // as it takes, or equal shares of all k steps. H200, 250 shapes: rows differ from it by 4 to 12 %.
 double fed_seconds(const GemmRow& row, const GemmProblem& p, double tiles,
@@ -126,14 +131,6 @@ double fed_seconds(const GemmRow& row, const GemmProblem& p, double tiles,
     computing = std::ceil(tiles / device.num_sms) * (steps * step + store);
   }
   return std::max(computing, l2_bytes / (device.memory_bandwidth * kL2OverMemory));
-}
-
-// What a k step of a row on tensor cores takes longer where B must be transposed, or where lanes
-// copy the operands 4 bytes at a time.
-double tensor_factor(const GemmProblem& p) {
-  const bool mapped = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
-  if (!mapped) return 2.0;
-  return !p.transa && p.transb ? 1.14 : 1.0;
 }
 
 double together(double products, double bytes) {
@@ -166,7 +163,7 @@ const char* unsupported(const GemmRow& row, const GemmProblem& p, const DeviceTr
   }
   if (row.needs & kNeedsTensorCores) {
     if (p.math == MYGEMM_MATH_STRICT) return "strict math: FP32 multiply-adds alone";
-    if (!options.forced && p.k < kLeastTensorDepth) {
+    if (!options.forced && p.k < row.least_k) {
       return "k is too short for tensor cores to be as accurate as multiply-adds";
     }
   }

@@ -65,6 +65,7 @@ struct Row {
   int block_m = 0, block_n = 0, block_k = 0;
   int tiles_per_block = 1;  // gemm: that warps of a block compute at once
   double fill_steps = 0;    // gemm: what a block takes besides its k steps, as so many of them
+  int64_t least_k = 0;      // gemm: tensor cores: of a smaller one multiply-adds are more accurate
   int most_slices = 0;  // gemm: blocks that may share the k of a tile; 0: k comes in whole steps
   double misaligned = 1.0;  // gemm: a k step's factor where columns of A or B are not aligned
   int reads = 0;            // softmax: how often the input is read

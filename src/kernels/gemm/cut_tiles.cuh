@@ -24,20 +24,12 @@ struct Pieces {
   int first, end;
 };
 
-// The warps of a block that consume, in one of a row of meetings.
-template <class Shared>
-__device__ __forceinline__ void meet(Shared& s, unsigned* parity) {
-  ptx::mbarrier_arrive(&s.consumers);
-  ptx::mbarrier_wait(&s.consumers, *parity);
-  *parity ^= 1;
-}
-
 // The pieces of the tile that this block finishes, once all are there. The blocks that leave them
 // run: they start in the order of their numbers, and each leaves its last piece before it waits for
 // others.
-template <class Tile, class Shared, class Args>
-__device__ __forceinline__ Pieces await_pieces(Shared& s, const Args& args, int tile, int thread,
-                                               unsigned* parity) {
+// Here a thread waits for its share of them: its block's threads must meet then.
+template <class Tile, class Args>
+__device__ __forceinline__ Pieces await_pieces(const Args& args, int tile, int thread) {
   const auto own = static_cast<int>(blockIdx.x);
   const Pieces pieces{args.shares.first_block_of(tile), own};
   ptx::wait_for_previous_grid();  // which cleared the flags
@@ -46,7 +38,6 @@ __device__ __forceinline__ Pieces await_pieces(Shared& s, const Args& args, int 
     while (ptx::load_acquire(&args.ready[block]) == 0) {
     }
   }
-  meet(s, parity);
   return pieces;
 }
 

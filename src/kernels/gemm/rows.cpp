@@ -49,6 +49,7 @@ constexpr GemmRow tensor_row(const char* name, unsigned needs, double efficiency
                              decltype(GemmRow::launch) launch) {
   GemmRow row = fed_row<Tile>(name, needs, efficiency, launch);
   row.needs |= kNeedsTensorCores;
+  row.least_k = Tile::kLeastK;
   return row;
 }
 
@@ -112,6 +113,10 @@ constexpr GemmRow kRows[] = {
                               cuda_launcher<cuda::launch_gemm_tf32x3_128x128>()),
     tensor_row<Tensor128x128>("tf32x3_streamk_128x128", kNeedsPieces, 1.62,
                               cuda_launcher<cuda::launch_gemm_tf32x3_streamk_128x128>()),
+    tensor_row<Tensor128x64>("tf32x3_128x64", kNeedsNothing, 1.35,
+                             cuda_launcher<cuda::launch_gemm_tf32x3_128x64>()),
+    tensor_row<Tensor128x64>("tf32x3_streamk_128x64", kNeedsPieces, 1.35,
+                             cuda_launcher<cuda::launch_gemm_tf32x3_streamk_128x64>()),
     fed_row<Fed256x128>("tma_256x128", kNeedsNothing, 0.84,
                         cuda_launcher<cuda::launch_gemm_tma_256x128>()),
     fed_row<Fed256x128>("streamk_256x128", kNeedsPieces, 0.84,

@@ -100,7 +100,7 @@ constexpr int kMostCutBlocks = kFlagBytes / sizeof(unsigned);
 
 // Then comes a piece of a tile for each block: its results, and on tensor cores what its warps say
 // of them.
-constexpr size_t kPieceNotes = 128;
+constexpr size_t kPieceNotes = 64;
 constexpr size_t streamk_bytes(int blocks, int block_m, int block_n) {
   return kFlagBytes +
          static_cast<size_t>(blocks) *

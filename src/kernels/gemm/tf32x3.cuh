@@ -36,14 +36,15 @@ __device__ __forceinline__ Target target_of(const Tf32x3Args& args, int tile) {
 }
 
 // A warp's results of a tile that is complete.
-template <class Tile, class Rows>
-__device__ __forceinline__ void finish(const Tf32x3Args& args, int tile, Results<Tile>& sum,
-                                       const Seen& seen, int warp, int lane) {
+template <class Tile, class Shared>
+__device__ __forceinline__ void finish(Shared& s, const Tf32x3Args& args, int tile,
+                                       Results<Tile>& sum, const Sums& sums, int warp, int lane) {
+  using Rows = RowsOfA<Shared::Feed::kA>;
   const Target to = target_of<Tile>(args, tile);
   const RoomInC room{{to.rows - Rows::row(warp, Rows::index(lane, 0)),
                       to.rows - Rows::row(warp, Rows::index(lane, 1))},
                      to.columns - lane % 4 * 2};
-  if (!__all_sync(0xffffffffu, trusted<Tile>(sum, seen, args.p.k, room))) {
+  if (!trusted<Tile>(s, args.p, to, sum, sums, room, warp, lane)) {
     redo<Tile, Rows>(args.p, to, warp, lane);
   } else if (to.transposed) {
     to.beta == 0.0f ? store<Tile, Rows, true, false>(sum, to, warp, lane)
@@ -60,20 +61,19 @@ __device__ __forceinline__ void consume(Shared& s, const Tf32x3Args& args) {
   using Rows = RowsOfA<Shared::Feed::kA>;
   auto* pieces = reinterpret_cast<Piece<Tile>*>(args.pieces);
   int unit = 0;
-  unsigned parity = 0;  // of meetings
   for (;;) {
     Results<Tile> sum;
-    Seen seen;
+    Sums sums;
     const Rows rows(ptx::thread_again() / 32 - Tile::kProducerWarps, ptx::thread_again() % 32);
-    const WorkItem item = multiply<Tile>(sum, seen, s, unit, rows);
+    const WorkItem item = multiply<Tile>(sum, sums, s, unit, rows);
     if (item.tile == kNoTile) return;
 
     const int thread = ptx::thread_again() - 32 * Tile::kProducerWarps;
     const int warp = thread / 32, lane = thread % 32;
     const auto block = static_cast<int>(ptx::block_again());
     if (item.end != args.shares.steps) {
-      leave_piece<Tile>(pieces[block], sum, seen, warp, lane);
-      fed::meet(s, &parity);  // the whole piece is there
+      leave_piece<Tile>(pieces[block], sum, sums, warp, lane);
+      ptx::mbarrier_meet(&s.consumers);  // the whole piece is there
       if (thread == 0) {
         ptx::wait_for_previous_grid();  // which cleared the flags
         ptx::store_release(&args.ready[block], 1);
@@ -81,12 +81,13 @@ __device__ __forceinline__ void consume(Shared& s, const Tf32x3Args& args) {
       continue;
     }
     if (item.begin > 0) {
-      const auto others = fed::await_pieces<Tile>(s, args, item.tile, thread, &parity);
+      const auto others = fed::await_pieces<Tile>(args, item.tile, thread);
+      ptx::mbarrier_meet(&s.consumers);
       for (int other = others.first; other < others.end; ++other) {
-        add_piece<Tile>(sum, seen, pieces[other], warp, lane);
+        add_piece<Tile>(sum, sums, pieces[other], warp, lane);
       }
     }
-    finish<Tile, Rows>(args, item.tile, sum, seen, warp, lane);
+    finish<Tile>(s, args, item.tile, sum, sums, warp, lane);
   }
 }
 
@@ -119,12 +120,13 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
   constexpr unsigned kConsumers = 32 * Tile::kConsumerWarps, kFeeders = 32 * Tile::kProducerWarps;
   if (threadIdx.x == 0) {
-    for (int i = 0; i < Shared::kStages; ++i) ptx::mbarrier_init(&s.full[i], Feed::kArrivals);
+    for (int i = 0; i < Shared::kStages; ++i) ptx::mbarrier_init(&s.full[i], Shared::kArrivals);
     for (int i = 0; i < Shared::kPlanes * Tile::kParts; ++i) {
       ptx::mbarrier_init(&s.split[0][0] + i, kFeeders);
       ptx::mbarrier_init(&s.free[0][0] + i, kConsumers);
     }
     ptx::mbarrier_init(&s.consumers, kConsumers);
+    for (uint64_t& meeting : s.guard.meeting) ptx::mbarrier_init(&meeting, kConsumers / 2);
     ptx::mbarrier_init_fence();
   }
   __syncthreads();

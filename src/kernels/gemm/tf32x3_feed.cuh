@@ -26,11 +26,17 @@ template <Along kA_, Along kB_, bool kMapped_>
 struct Feed {
   static constexpr Along kA = kA_, kB = kB_;
   static constexpr bool kMapped = kMapped_;
-  // What a stage is full with, besides the accelerator's bytes.
-  static constexpr int kArrivals = kMapped ? 1 : 128;
 };
 
-// What the guard wants to know of the values that a warp saw; see tf32x3_guard.cuh.
+// The largest of what all lanes have; NaN where one has. No value is below 0.
+__device__ __forceinline__ float largest_in_warp(float value) {
+  return __uint_as_float(__reduce_max_sync(0xffffffffu, __float_as_uint(value)));
+}
+
+// What those who feed tell those who multiply: that there are no more items.
+constexpr int kNoTile = -1;
+
+// What the warps of a consumer group tell each other of a tile; see tf32x3_guard.cuh.
 struct Magnitudes {
   float largest = 0.0f;
   unsigned smallest = 0xffffffffu;  // bits of the smallest |x| but 0, doubled, less 1
@@ -50,13 +56,15 @@ struct Magnitudes {
   }
   // What all lanes of a warp saw.
   __device__ __forceinline__ Magnitudes of_warp() const {
-    return {__uint_as_float(__reduce_max_sync(0xffffffffu, __float_as_uint(largest))),
-            __reduce_min_sync(0xffffffffu, smallest)};
+    return {largest_in_warp(largest), __reduce_min_sync(0xffffffffu, smallest)};
   }
 };
-
-// What those who feed tell those who multiply: that there are no more items.
-constexpr int kNoTile = -1;
+template <class Tile>
+struct GuardNotes {
+  int suspects[Tile::kConsumerWarps];
+  Magnitudes a[Tile::kConsumerWarps], b[Tile::kConsumerWarps];
+  uint64_t meeting[2];  // of each group
+};
 
 template <class Tile, class Feed_>
 struct SharedStorage {
@@ -65,6 +73,8 @@ struct SharedStorage {
   static constexpr bool kTransposesB = Feed::kB == Along::kTile;
   static constexpr int kStages = kTransposesB ? Tile::kStagesTransposing : Tile::kStages;
   static constexpr int kPlanes = 2;
+  // What a stage is full with, besides the accelerator's bytes.
+  static constexpr int kArrivals = Feed::kMapped ? 1 : 32 * Tile::kProducerWarps;
   static constexpr int kStageA = Tile::kBlockM * kLine, kStageB = Tile::kBlockN * kLine;
   // Feeders may be two steps ahead of an item's last, whose notes are still to be read.
   static constexpr int kNotes = 4;
@@ -73,12 +83,13 @@ struct SharedStorage {
   alignas(1024) float b[kStages][kStageB];
   alignas(1024) float low[kPlanes][kStageB];
   alignas(1024) float high[kTransposesB ? kPlanes : 1][kTransposesB ? kStageB : 4];
-  WorkItem items[kNotes];                            // what a k step belongs to
-  Magnitudes b_seen[kPlanes][Tile::kProducerWarps];  // in all steps of an item, at its last
-  uint64_t full[kStages];                            // operands are there
-  uint64_t split[kPlanes][Tile::kParts];             // A is there and B is split
-  uint64_t free[kPlanes][Tile::kParts];              // products have read them
-  uint64_t consumers;                                // for all their warps to meet
+  WorkItem items[kNotes];                       // what a k step belongs to
+  float b_sums[kPlanes][Tile::kProducerWarps];  // of |B|, in all steps of an item, at its last
+  GuardNotes<Tile> guard;
+  uint64_t full[kStages];                 // operands are there
+  uint64_t split[kPlanes][Tile::kParts];  // A is there and B is split
+  uint64_t free[kPlanes][Tile::kParts];   // products have read them
+  uint64_t consumers;                     // for all their warps to meet
 };
 
 // The part of an operand that a block reads: where its tile begins, and what is left from there.
@@ -95,7 +106,7 @@ __device__ __forceinline__ void copy_lines(float* stage, const GemmOperand<const
   const float* matrix = x.matrix(at.batch);
   if constexpr (kAlong == Along::kDepth) {
     const float* from = matrix + (at.origin + warp) * x.ld + at.k + lane;
-#pragma unroll 4
+#pragma unroll 2
     for (int row = warp; row < kBlock; row += kWarps) {
       ptx::cp_async_4(stage + row * kLine + (lane ^ row % 8 * 4), from,
                       row < at.extent && lane < at.depth);

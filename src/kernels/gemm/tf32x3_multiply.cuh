@@ -7,6 +7,8 @@
 // add that up.
 #pragma once
 
+#include <cstddef>
+
 #include "kernels/gemm/tf32x3_feed.cuh"
 #include "ptx/math.cuh"
 #include "ptx/shared.cuh"
@@ -73,9 +75,9 @@ struct RowsOfA {
   }
 };
 
-// Of the values that a warp's results come from.
-struct Seen {
-  Magnitudes a, b;
+// Sums of |A| and of |B|, of the values that a warp's results come from: more than the largest.
+struct Sums {
+  float a = 0.0f, b = 0.0f;
 };
 
 // A value of A in its two parts, the high one rounded to nearest: what is left has either sign, so
@@ -86,54 +88,45 @@ __device__ __forceinline__ void split(unsigned& high, unsigned& low, unsigned x)
   low = __float_as_uint(__uint_as_float(x) - __uint_as_float(high));
 }
 
-// Where a block's barriers and stages are, for the loop below.
-template <class Tile, class Shared>
-struct Addresses {
-  unsigned a, b_high, b_low, split, free;
-
-  __device__ explicit Addresses(Shared& s)
-      : a(ptx::shared_address(s.a)),
-        b_high(ptx::shared_address(Shared::kTransposesB ? s.high[0] : s.b[0])),
-        b_low(ptx::shared_address(s.low)),
-        split(ptx::shared_address(s.split)),
-        free(ptx::shared_address(s.free)) {}
-};
-
 // sum = the products of the k steps of the block's next item, which is returned, or of none, and
 // there are no more. `unit` counts the parts of the block's steps. Nothing but this loop's own is
 // in registers meanwhile: with 128 x 192 results they are all taken.
 template <class Tile, class Shared>
-__device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Seen& seen, Shared& s, int& unit,
+__device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Sums& sums, Shared& s, int& unit,
                                              const RowsOfA<Shared::Feed::kA>& rows) {
   constexpr int kResults = Tile::kBlockN / 2, kParts = Tile::kParts;
   constexpr int kGroups = Tile::kTogether / 8;  // of 8 k, as the tensor cores take them
   constexpr unsigned kPlaneBytes = Shared::kStageB * sizeof(float), kBarrier = sizeof(uint64_t);
   constexpr int kUnits = Shared::kPlanes * kParts;
-  const Addresses<Tile, Shared> at(s);
+  constexpr unsigned kHighPlanes =
+      Shared::kTransposesB ? offsetof(Shared, high) : offsetof(Shared, b);
+  // One register for all addresses.
+  const unsigned base = ptx::shared_address(&s);
+  const unsigned split_at = base + offsetof(Shared, split), free_at = base + offsetof(Shared, free);
   float chunk[kResults];  // what the tensor cores have summed
 #pragma unroll
   for (int r = 0; r < kResults; ++r) sum[r] = chunk[r] = 0.0f;
 
-  ptx::mbarrier_wait_at(at.split + unit % kUnits * kBarrier, unit / kUnits % 2);
+  ptx::mbarrier_wait_at(split_at + unit % kUnits * kBarrier, unit / kUnits % 2);
   const WorkItem& item = s.items[unit / kParts % Shared::kNotes];
   if (ptx::same_in_warp(item.tile) == kNoTile) return {kNoTile, 0, 0};
-  // false in every grid of ours, but the compiler does not know: it would have products write to
-  // other registers while the last chunk is added, and there are none.
-  const bool never = blockIdx.z != 0;
+  unit = ptx::same_in_warp(unit);
   const int first = unit, end = unit + ptx::same_in_warp(item.end - item.begin) * kParts;
 #pragma unroll 1
   for (; unit < end; ++unit) {
-    const unsigned u = ptx::same_in_warp(unit), step = u / kParts, part = u % kParts;
+    const unsigned u = unit, step = u / kParts, part = u % kParts;
     const unsigned place = step % Shared::kStages, plane = step % Shared::kPlanes;
     const unsigned k = part * Tile::kTogether;
-    const unsigned stage = at.a + place * (Shared::kStageA * sizeof(float));
-    const uint64_t b_high = ptx::wgmma_matrix(
-        at.b_high + (Shared::kTransposesB ? plane : place) * kPlaneBytes + k * sizeof(float));
-    const uint64_t b_low = ptx::wgmma_matrix(at.b_low + plane * kPlaneBytes + k * sizeof(float));
+    const unsigned stage = base + offsetof(Shared, a) + place * (Shared::kStageA * sizeof(float));
+    const uint64_t b_high =
+        ptx::wgmma_matrix(base + kHighPlanes +
+                          (Shared::kTransposesB ? plane : place) * kPlaneBytes + k * sizeof(float));
+    const uint64_t b_low =
+        ptx::wgmma_matrix(base + offsetof(Shared, low) + plane * kPlaneBytes + k * sizeof(float));
     unsigned x[kGroups][4], high[kGroups][4], low[kGroups][4];
-    ptx::mbarrier_wait_at(at.split + u % kUnits * kBarrier, u / kUnits % 2);
+    ptx::mbarrier_wait_at(split_at + u % kUnits * kBarrier, u / kUnits % 2);
     ptx::wgmma_wait(chunk);
-    if (unit > first) ptx::mbarrier_arrive_at(at.free + (u - 1) % kUnits * kBarrier);
+    if (unit > first) ptx::mbarrier_arrive_at(free_at + (u - 1) % kUnits * kBarrier);
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) rows.load(x[g], stage, k, g);
     if (part == 0) {
@@ -142,14 +135,18 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Seen& seen, Sha
     }
 #pragma unroll
     for (int e = 0; e < 4 * kGroups; ++e) {
-      seen.a.see(__uint_as_float(x[e / 4][e % 4]));
+      sums.a += fabsf(__uint_as_float(x[e / 4][e % 4]));
       split(high[e / 4][e % 4], low[e / 4][e % 4], x[e / 4][e % 4]);
     }
+    // Products take the place of a chunk that has been added. Where that is always so, the compiler
+    // may not know it: it would have them write to other registers while the chunk is added, and
+    // there are none. blockIdx.z is 0 in every grid of ours.
+    const bool adds = kParts > 1 ? part > 0 : blockIdx.z > 0;
     constexpr int kNext = 8 * sizeof(float) / 16;  // from one group's B to the next
     ptx::wgmma_fence();
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
-      ptx::wgmma_tf32<Tile::kBlockN>(chunk, low[g], b_high + g * kNext, g > 0 || part > 0 || never);
+      ptx::wgmma_tf32<Tile::kBlockN>(chunk, low[g], b_high + g * kNext, g > 0 || adds);
     }
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
@@ -167,11 +164,11 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Seen& seen, Sha
   const int step = (unit - 1) / kParts;
 #pragma unroll
   for (int w = 0; w < Tile::kProducerWarps; ++w) {
-    seen.b.see(s.b_seen[step % Shared::kPlanes][w]);
+    sums.b += s.b_sums[step % Shared::kPlanes][w];
   }
   const WorkItem same = s.items[step % Shared::kNotes];
-  ptx::mbarrier_arrive_at(at.free + (unit - 1) % kUnits * kBarrier);
-  seen.a = seen.a.of_warp();
+  ptx::mbarrier_arrive_at(free_at + (unit - 1) % kUnits * kBarrier);
+  sums.a = largest_in_warp(sums.a);
   return same;
 }
 

@@ -19,12 +19,11 @@ __device__ __forceinline__ float low_of(float x) {
 // Splits a part of a k step of B that lies along k: the low plane lies as the step itself does.
 // Values are loaded before any is stored: the compiler does not know that the two do not overlap.
 template <class Tile>
-__device__ __forceinline__ void split_in_place(const float* step, float* low, int part,
-                                               Magnitudes& seen, int warp, int lane) {
+__device__ __forceinline__ void split_in_place(const float* step, float* low, int part, float& sum,
+                                               int warp, int lane) {
   constexpr int kQuads = Tile::kTogether / 4, kRows = 32 / kQuads;  // of a warp at once
   constexpr int kSteps = Tile::kBlockN / kRows / Tile::kProducerWarps;
-  constexpr int kAtOnce = kSteps % 6 == 0 ? 6 : 4;
-  static_assert(kSteps % kAtOnce == 0);
+  constexpr int kAtOnce = kSteps % 6 == 0 ? 6 : kSteps % 4 == 0 ? 4 : kSteps;
   // 8 lanes, which load together, have all 8 quads of a line: of one row, or 4 of each of two rows
   // that are 4 apart.
   const int row = kQuads == 8 ? lane / 8 : lane / 4 % 2 * 4 + lane / 8;
@@ -42,7 +41,7 @@ __device__ __forceinline__ void split_in_place(const float* step, float* low, in
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
       const int at = place + (first + i) * Tile::kProducerWarps * kRows * kLine;
-      seen.see(x[i].x), seen.see(x[i].y), seen.see(x[i].z), seen.see(x[i].w);
+      sum += fabsf(x[i].x), sum += fabsf(x[i].y), sum += fabsf(x[i].z), sum += fabsf(x[i].w);
       *reinterpret_cast<float4*>(low + at) =
           make_float4(low_of(x[i].x), low_of(x[i].y), low_of(x[i].z), low_of(x[i].w));
     }
@@ -54,11 +53,11 @@ __device__ __forceinline__ void split_in_place(const float* step, float* low, in
 // in a bank.
 template <class Tile>
 __device__ __forceinline__ void split_transposed(const float* step, float* high, float* low,
-                                                 int part, Magnitudes& seen, int warp, int lane) {
+                                                 int part, float& sum, int warp, int lane) {
   constexpr int kQuads = Tile::kTogether / 4, kWarps = Tile::kProducerWarps;
   constexpr int kPatches = Tile::kBlockN / kLine * kQuads / kWarps;
-  constexpr int kAtOnce = kPatches % 4 == 0 ? 4 : 3;
-  static_assert(kQuads % kWarps == 0 && kPatches % kAtOnce == 0);
+  constexpr int kAtOnce = kPatches % 4 == 0 ? 4 : kPatches % 3 == 0 ? 3 : kPatches;
+  static_assert(kQuads % kWarps == 0 || kWarps % kQuads == 0);
 #pragma unroll
   for (int first = 0; first < kPatches; first += kAtOnce) {
     float x[kAtOnce][4];
@@ -77,7 +76,7 @@ __device__ __forceinline__ void split_transposed(const float* step, float* high,
       const int column = (first + i) * kWarps / kQuads * kLine;
       const int quad = part * kQuads + (first + i) * kWarps % kQuads + warp;
       const int to = (column + lane) * kLine + (quad ^ lane % 8) * 4;
-      seen.see(x[i][0]), seen.see(x[i][1]), seen.see(x[i][2]), seen.see(x[i][3]);
+      for (const float value : x[i]) sum += fabsf(value);
       *reinterpret_cast<float4*>(high + to) = make_float4(x[i][0], x[i][1], x[i][2], x[i][3]);
       *reinterpret_cast<float4*>(low + to) =
           make_float4(low_of(x[i][0]), low_of(x[i][1]), low_of(x[i][2]), low_of(x[i][3]));
@@ -105,7 +104,7 @@ __device__ __forceinline__ void feed(Shared& s, const Operands& operands, const 
   };
   for (int i = 0; i < kAhead; ++i) load_next();
 
-  Magnitudes seen;
+  float sum = 0.0f;  // of |B|: more than the largest of it
   while (at.valid()) {
     ptx::mbarrier_wait(&s.full[place.slot], place.parity);
     if (warp == 0 && lane == 0) s.items[note] = at.item;
@@ -114,15 +113,15 @@ __device__ __forceinline__ void feed(Shared& s, const Operands& operands, const 
       // The first two wait for nothing.
       ptx::mbarrier_wait(&s.free[plane.slot][part], plane.parity ^ 1);
       if constexpr (Shared::kTransposesB) {
-        split_transposed<Tile>(s.b[place.slot], s.high[plane.slot], s.low[plane.slot], part, seen,
+        split_transposed<Tile>(s.b[place.slot], s.high[plane.slot], s.low[plane.slot], part, sum,
                                warp, lane);
       } else {
-        split_in_place<Tile>(s.b[place.slot], s.low[plane.slot], part, seen, warp, lane);
+        split_in_place<Tile>(s.b[place.slot], s.low[plane.slot], part, sum, warp, lane);
       }
       if (part + 1 == Tile::kParts && at.ends_item()) {
-        const Magnitudes all = seen.of_warp();
-        if (lane == 0) s.b_seen[plane.slot][warp] = all;
-        seen = {};
+        const float largest = largest_in_warp(sum);
+        if (lane == 0) s.b_sums[plane.slot][warp] = largest;
+        sum = 0.0f;
       }
       ptx::fence_bulk();
       ptx::mbarrier_arrive(&s.split[plane.slot][part]);

@@ -23,23 +23,23 @@ namespace tf32x3 {
 template <class Tile>
 struct Piece {
   float4 quads[Tile::kBlockN / 8][32 * Tile::kConsumerWarps];
-  Seen seen[Tile::kConsumerWarps];
-  static_assert(sizeof seen <= kPieceNotes);
+  Sums sums[Tile::kConsumerWarps];
+  static_assert(sizeof sums <= kPieceNotes);
 };
 
 template <class Tile>
 __device__ __forceinline__ void leave_piece(Piece<Tile>& piece, const Results<Tile>& sum,
-                                            const Seen& seen, int warp, int lane) {
+                                            const Sums& sums, int warp, int lane) {
 #pragma unroll
   for (int q = 0; q < Tile::kBlockN / 8; ++q) {
     __stcg(&piece.quads[q][warp * 32 + lane],
            make_float4(sum[4 * q], sum[4 * q + 1], sum[4 * q + 2], sum[4 * q + 3]));
   }
-  if (lane == 0) piece.seen[warp] = seen;
+  if (lane == 0) piece.sums[warp] = sums;
 }
 
 template <class Tile>
-__device__ __forceinline__ void add_piece(Results<Tile>& sum, Seen& seen, const Piece<Tile>& piece,
+__device__ __forceinline__ void add_piece(Results<Tile>& sum, Sums& sums, const Piece<Tile>& piece,
                                           int warp, int lane) {
 #pragma unroll
   for (int q = 0; q < Tile::kBlockN / 8; ++q) {
@@ -47,9 +47,8 @@ __device__ __forceinline__ void add_piece(Results<Tile>& sum, Seen& seen, const 
     sum[4 * q] += quad.x, sum[4 * q + 1] += quad.y;
     sum[4 * q + 2] += quad.z, sum[4 * q + 3] += quad.w;
   }
-  const uint4 bits = __ldcg(reinterpret_cast<const uint4*>(&piece.seen[warp]));
-  seen.a.see(Magnitudes{__uint_as_float(bits.x), bits.y});
-  seen.b.see(Magnitudes{__uint_as_float(bits.z), bits.w});
+  const float2 more = __ldcg(reinterpret_cast<const float2*>(&piece.sums[warp]));
+  sums.a += more.x, sums.b += more.y;
 }
 
 // Of a lane's two rows, 8 apart, the next eight lanes have the neighbours. Where rows go by fours

@@ -126,19 +126,25 @@ using Fed32x32 = FedTile<32, 32, 16, 32, 32, 8, 4, 8, 24>;
 // Block tiles of the products on tensor cores: a warpgroup that feeds, then two that multiply, 64
 // rows each. Shared memory holds kStages k steps of both operands and two of B's low plane; where B
 // must be transposed, kStagesTransposing, and two of both of B's planes.
-template <int kBlockN_, int kStages_, int kStagesTransposing_, int kTogether_,
-          int kConsumerRegisters_>
+template <int kBlockN_, int kStages_, int kStagesTransposing_, int kTogether_, int kProducerWarps_,
+          int kProducerRegisters_>
 struct TensorTile {
   static constexpr int kBlockM = 128, kBlockN = kBlockN_, kBlockK = 32;
   static constexpr int kStages = kStages_, kStagesTransposing = kStagesTransposing_;
   // k that a warp gives the tensor cores at once, and that feeders and consumers hand over.
   static constexpr int kTogether = kTogether_, kParts = kBlockK / kTogether;
-  static constexpr int kConsumerWarps = 8, kProducerWarps = 4;
+  static constexpr int kConsumerWarps = 8, kProducerWarps = kProducerWarps_;
   static constexpr int kThreads = 32 * (kProducerWarps + kConsumerWarps);
-  // 168 for each thread at launch: what producers give up, consumers share.
-  static constexpr int kConsumerRegisters = kConsumerRegisters_;
-  static constexpr int kProducerRegisters = 3 * 168 - 2 * kConsumerRegisters;
+  // What a multiprocessor has for each thread at launch, by eights; then consumers share what
+  // producers give up.
+  static constexpr int kLaunchRegisters = 65536 / kThreads / 8 * 8;
+  static constexpr int kProducerRegisters = kProducerRegisters_;
+  static constexpr int kConsumerRegisters =
+      (kThreads / 128 * kLaunchRegisters - kProducerWarps / 4 * kProducerRegisters) / 2 / 8 * 8;
   static constexpr int kBlocksPerSm = 1;
+  // From this k on errors are at most cuBLAS's, which are a chain's of multiply-adds, on all kinds
+  // of data of docs/accuracy.md. The more small products come before the large ones, the earlier.
+  static constexpr int kLeastK = kTogether == kBlockK ? 512 : 768;
 
   static constexpr int stage_bytes(int stages, int planes) {
     return 4 * kBlockK * (stages * (kBlockM + kBlockN) + planes * kBlockN);
@@ -149,8 +155,9 @@ struct TensorTile {
                                       1024;
 };
 
-using Tensor128x192 = TensorTile<192, 4, 3, 16, 232>;
-using Tensor128x128 = TensorTile<128, 5, 4, 32, 216>;
+using Tensor128x192 = TensorTile<192, 4, 3, 16, 4, 56>;
+using Tensor128x128 = TensorTile<128, 5, 4, 32, 8, 56>;
+using Tensor128x64 = TensorTile<64, 6, 5, 32, 8, 56>;
 
 // What the blocks of a cluster that share a tile send each other; see cluster_sum.cuh. kMost:
 // elements of the largest tile.

@@ -40,7 +40,8 @@ __device__ __forceinline__ void consume(Shared& s, const FedArgs& args, const Wo
             1.0f,
             0.0f};
     } else if (item.begin > 0) {
-      pieces = await_pieces<Tile>(s, args, item.tile, thread, &parity);
+      pieces = await_pieces<Tile>(args, item.tile, thread);
+      meet(s, &parity);
     }
     if constexpr (Tile::kGroups == 1) {
       store_own<Tile>(s, args, pieces, to, sum, place, thread);

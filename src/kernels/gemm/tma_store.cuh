@@ -125,6 +125,14 @@ __device__ __forceinline__ void store_own(Shared& s, const FedArgs& args, const 
   }
 }
 
+// The warps of a block that consume, in one of a row of meetings.
+template <class Shared>
+__device__ __forceinline__ void meet(Shared& s, unsigned* parity) {
+  ptx::mbarrier_arrive(&s.consumers);
+  ptx::mbarrier_wait(&s.consumers, *parity);
+  *parity ^= 1;
+}
+
 // What several groups have, added up group by group; the threads of all groups share the quads.
 template <class Tile, class Shared>
 __device__ __forceinline__ void store_groups(Shared& s, const FedArgs& args, const Pieces& pieces,
