@@ -69,8 +69,8 @@ Library::~Library() {
 }
 
 // The environment is how a user forces a row, and it is read when a handle is created.
-mygemmHandle_t Library::handle(Family family, const std::string& row) {
-  const auto key = std::make_pair(family, row);
+mygemmHandle_t Library::handle(Family family, const std::string& row, mygemmMathMode_t math) {
+  const auto key = std::make_tuple(family, row, math);
   if (const auto found = handles_.find(key); found != handles_.end()) {
     return found->second;
   }
@@ -87,7 +87,7 @@ mygemmHandle_t Library::handle(Family family, const std::string& row) {
     unsetenv(variable);
   }
   check(mygemm_set_stream(handle, machine_->cuda() ? gpu::stream() : nullptr), "mygemm_set_stream");
-  check(mygemm_set_math_mode(handle, math_), "mygemm_set_math_mode");
+  check(mygemm_set_math_mode(handle, math), "mygemm_set_math_mode");
   handles_.emplace(key, handle);
   return handle;
 }

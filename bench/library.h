@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "machine.h"
@@ -44,12 +44,15 @@ class Library {
   Library& operator=(const Library&) = delete;
 
   // `row` empty: as the environment says, which is what a user gets.
-  mygemmHandle_t handle(Family family, const std::string& row);
+  mygemmHandle_t handle(Family family, const std::string& row, mygemmMathMode_t math);
+  mygemmHandle_t handle(Family family, const std::string& row) {  // in the math mode of the run
+    return handle(family, row, math_);
+  }
 
  private:
   const Machine* machine_;
   mygemmMathMode_t math_;
-  std::map<std::pair<Family, std::string>, mygemmHandle_t> handles_;
+  std::map<std::tuple<Family, std::string, mygemmMathMode_t>, mygemmHandle_t> handles_;
 };
 
 // A handle on the machine's backend, for whoever destroys it.
