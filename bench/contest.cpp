@@ -223,7 +223,7 @@ void compute_in_turn(Session* session, const Contest& contest, const std::vector
   const Options& options = session->options;
   const bool strict = options.math == MYGEMM_MATH_STRICT;
   compute_ours(ours_of(options), strict ? "strict" : "default");
-  if (!strict) {  // never forced: strict mode refuses some rows
+  if (!strict) {
     compute_ours({"", MYGEMM_MATH_STRICT}, "strict");
   }
   {

@@ -79,6 +79,8 @@ mygemmHandle_t Library::handle(Family family, const std::string& row, mygemmMath
   const std::optional<std::string> saved = was ? std::optional<std::string>(was) : std::nullopt;
   if (!row.empty()) {
     setenv(variable, row.c_str(), 1);
+  } else if (math != math_) {
+    unsetenv(variable);
   }
   mygemmHandle_t handle = create_handle(*machine_);
   if (saved) {

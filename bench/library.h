@@ -43,7 +43,8 @@ class Library {
   Library(const Library&) = delete;  // owns handles
   Library& operator=(const Library&) = delete;
 
-  // `row` empty: as the environment says, which is what a user gets.
+  // `row` empty: as the environment says, which is what a user gets; in another math mode than that
+  // of the run always the plan's choice, since a row that is forced may not be allowed there.
   mygemmHandle_t handle(Family family, const std::string& row, mygemmMathMode_t math);
   mygemmHandle_t handle(Family family, const std::string& row) {  // in the math mode of the run
     return handle(family, row, math_);

@@ -26,6 +26,7 @@ import accuracy  # noqa: E402
 
 OURS = "#1b6ca8"
 PEERS = ["#e08e2b", "#8a8a8a", "#5b9c5a"]
+FORCED = ["#7fb6dd", "#123f63", "#9a6fb0"]  # rows of ours that the plan did not choose
 NAIVE = "naive"
 LARGE = 1 << 20  # elements; smaller memory-bound problems measure a cache
 THIN = 16  # rows or columns of C; fewer make a product thin
@@ -203,15 +204,18 @@ def products_to_plot(run):
     return products if len(accuracy.depths(products)) > 1 else []
 
 
-def style(name, peer):
-    """Ours is blue, rows of ours that were forced too, but dotted; the others as in other plots."""
+def style(name, products):
+    """How ours, the library and rows of ours that were forced are drawn."""
     if name == accuracy.OURS:
         return {"color": OURS, "marker": "o", "label": "mygemm"}
     if name == accuracy.STRICT:
         return {"color": PEERS[2], "marker": "^", "linestyle": "-.", "label": "mygemm, strict"}
-    if name == peer:
+    if name == products[0].peer:
         return {"color": PEERS[0], "marker": "s", "linestyle": "--", "label": name}
-    return {"color": OURS, "marker": ".", "linestyle": ":", "label": f"{name}, forced"}
+    known = (accuracy.OURS, accuracy.STRICT, products[0].peer)
+    forced = [other for other in accuracy.names_to_show(products) if other not in known]
+    return {"color": FORCED[forced.index(name) % len(FORCED)], "marker": ".", "linestyle": ":",
+            "label": f"{name}, forced"}
 
 
 def plot_errors(run, path, measure, title):
@@ -230,7 +234,7 @@ def plot_errors(run, path, measure, title):
         for name in names:
             points = accuracy.series(products, data, name, measure)
             axes.plot([k for k, _ in points], [error for _, error in points], markersize=4,
-                      linewidth=1.2, **style(name, products[0].peer))
+                      linewidth=1.2, **style(name, products))
         axes.set_title(data, fontsize=10)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
@@ -268,10 +272,10 @@ def plot_grades(run, path):
     figure, axes = plt.subplots(figsize=(9, 4.2))
     width = 0.8 / len(names)
     for i, name in enumerate(names):
-        shown = style(name, products[0].peer)
+        shown = style(name, products)
         axes.bar([x + i * width for x in range(len(kinds))],
                  [slopes[data, name] or 0 for data in kinds], width, color=shown["color"],
-                 label=shown["label"], alpha=0.5 if shown.get("linestyle") == ":" else 1)
+                 label=shown["label"])
     axes.axhline(1.0, color="#555555", linewidth=0.8)
     axes.text(0, 0.96, "grade A up to here", fontsize=8, color="#555555", va="top")
     axes.set_xticks([x + width * (len(names) - 1) / 2 for x in range(len(kinds))])

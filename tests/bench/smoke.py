@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 PROGRAM = ""
 QUICK = ["--backend", "host", "--hot", "--groups", "3", "--min-time", "0.02"]
@@ -185,6 +186,15 @@ class Smoke(unittest.TestCase):
                                 for name in ["normal", "scaled_lines", "scaled_depth"])
         self.assertEqual([entry["max"] for entry in normal], [entry["max"] for entry in lines])
         self.assertEqual(normal, depth)
+
+    def test_accuracy_of_a_row_forced_by_the_environment(self):
+        with unittest.mock.patch.dict(os.environ, {"MYGEMM_FORCE_GEMM": "host_naive"}):
+            done = subprocess.run([PROGRAM, "accuracy", "-m", "9", "-n", "9", "-k", "9", "--data",
+                                   "normal", *QUICK], text=True, timeout=100,
+                                  stdout=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, "default +host_naive")
+        self.assertNotRegex(done.stdout, "strict +host_naive")
 
     def test_accuracy_in_strict_mode(self):
         report, _ = self.measure(["accuracy", "-m", "9", "-n", "9", "-k", "9", "--data", "normal",
