@@ -282,8 +282,9 @@ def plot_grades(run, path):
     axes.set_xticklabels(kinds, rotation=30, ha="right", fontsize=8)
     axes.set_ylabel("slope of log(error) over log(k)")
     axes.set_title("Growth of the largest error", loc="left")
+    axes.set_ylim(top=1.1)
     axes.grid(axis="y", alpha=0.3)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncol=4, frameon=False, fontsize=8)
+    axes.legend(loc="upper right", bbox_to_anchor=(1, 0.9), ncol=2, fontsize=8)
     finish(figure, run, path)
 
 
