@@ -141,7 +141,7 @@ double worst_error(int64_t k) {
 
 const Contender* Accuracy::peer() const {
   const auto found = std::find_if(contenders.begin(), contenders.end(),
-                                  [](const Contender& contender) { return !contender.is_row; });
+                                  [](const Contender& contender) { return !contender.author.row; });
   return found == contenders.end() ? nullptr : &*found;
 }
 
@@ -151,12 +151,12 @@ bool Accuracy::wrong(const Contender& contender) const {
 
 bool Accuracy::wrong() const {
   return std::any_of(contenders.begin(), contenders.end(), [this](const Contender& contender) {
-    return contender.is_row && wrong(contender);
+    return contender.author.row && wrong(contender);
   });
 }
 
 Accuracy measure_accuracy(Session* session, const SgemmCase& problem, const std::string& data,
-                          uint32_t seed) {
+                          uint32_t seed, const std::vector<std::string>& also) {
   if (std::max({problem.m, problem.n, problem.k}) > INT_MAX) {
     throw std::length_error("BLAS libraries take no sizes of more than 31 bits");
   }
@@ -169,8 +169,7 @@ Accuracy measure_accuracy(Session* session, const SgemmCase& problem, const std:
 
   Accuracy result;
   result.data = data;
-  result.label = label(problem);
-  result.fields = fields(problem);
+  result.problem = problem;
   result.tolerance = kind == Distribution::kIntegers ? 0 : worst_error(problem.k);
   const Product64 product64 = reference_product(session, blas_gemm(problem), &result.reference);
   std::vector<double> a64 = widened(a), b64 = widened(b);
@@ -183,10 +182,10 @@ Accuracy measure_accuracy(Session* session, const SgemmCase& problem, const std:
   machine.copy_from_host(product.a_operand().first(), a.data(), product.a_operand().bytes());
   machine.copy_from_host(product.b_operand().first(), b.data(), product.b_operand().bytes());
   std::vector<float> c(reference.size());
-  compute_in_turn(session, product_contest(session, problem, product, 1),
-                  [&](const std::string& name, bool is_row) {
+  compute_in_turn(session, product_contest(session, problem, product, 1), also,
+                  [&](const Author& author) {
                     machine.copy_to_host(c.data(), product.output().first(), c.size() * 4);
-                    result.contenders.push_back({name, is_row, errors_of(c, reference, magnitude)});
+                    result.contenders.push_back({author, errors_of(c, reference, magnitude)});
                   });
   return result;
 }

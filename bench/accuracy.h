@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cases.h"
+#include "contest.h"
 #include "distributions.h"
 #include "session.h"
 
@@ -19,26 +20,26 @@ struct Errors {
 };
 
 struct Contender {
-  std::string name;
-  bool is_row;  // ours, else a library
+  Author author;
   Errors errors;
 };
 
 struct Accuracy {
-  std::string data, label, reference;
-  Fields fields;
+  std::string data, reference;
+  SgemmCase problem;
   std::vector<Contender> contenders;  // the first is what a user of mygemm gets
   double tolerance = 0;  // of `largest`: what no order of FP32 sums exceeds; 0 for integers
   std::string failure;   // why there is no measurement, or empty
 
-  // The library that rows are held to, or null: the first that takes part.
+  // The library that ours is held to, or null: the first that takes part.
   const Contender* peer() const;
   bool wrong(const Contender& contender) const;
   bool wrong() const;  // any row of ours
 };
 
-// `problem` is a single product.
+// `problem` is a single product, packed. Rows `also` are measured whether or not the plan would
+// take them.
 Accuracy measure_accuracy(Session* session, const SgemmCase& problem, const std::string& data,
-                          uint32_t seed);
+                          uint32_t seed, const std::vector<std::string>& also);
 
 }  // namespace bench

@@ -42,17 +42,23 @@ Explanation explain_with(const Contest& contest, mygemmHandle_t handle) {
   });
 }
 
-// The handle that plays for "ours".
-mygemmHandle_t our_handle(Session* session, Family family) {
-  return session->library.handle(family, session->options.force);
+// Who plays for "ours": a row, or where that is empty the plan's choice.
+struct Ours {
+  std::string force;
+  mygemmMathMode_t math;
+};
+
+Ours ours_of(const Options& options) { return {options.force, options.math}; }
+
+mygemmHandle_t handle_of(Session* session, const Contest& contest, const Ours& ours) {
+  return session->library.handle(contest.family, ours.force, ours.math);
 }
 
 // As much as ours asks for; where every row is measured, as much as any of them asks for.
-size_t workspace_wanted(Session* session, const Contest& contest) {
+size_t workspace_wanted(Session* session, const Contest& contest, mygemmHandle_t ours) {
   if (session->options.workspace_mib) {
     return static_cast<size_t>(*session->options.workspace_mib) << 20;
   }
-  mygemmHandle_t ours = our_handle(session, contest.family);
   size_t bytes = 0;
   check(contest.workspace_size(ours, &bytes), "mygemm workspace query");
   if (session->options.all_rows) {
@@ -76,12 +82,11 @@ struct Entrant {
   std::optional<double> estimated_us;
 };
 
-// `workspace` is lent to every handle that takes part.
+// `workspace` is lent to every handle that takes part; `ours` has it.
 std::vector<Entrant> entrants_of(Session* session, const Contest& contest, const Explanation& plan,
-                                 WorkspaceLoan* workspace) {
+                                 mygemmHandle_t ours, WorkspaceLoan* workspace) {
   const Options& options = session->options;
-  std::vector<Entrant> entrants = {
-      {plan.chosen, contest.ours(our_handle(session, contest.family)), true, true, std::nullopt}};
+  std::vector<Entrant> entrants = {{plan.chosen, contest.ours(ours), true, true, std::nullopt}};
   for (const Peer& peer : contest.peers) {
     entrants.push_back({peer.name, peer.call, false, peer.same_result, std::nullopt});
   }
@@ -102,12 +107,13 @@ std::vector<Entrant> entrants_of(Session* session, const Contest& contest, const
 
 // Everyone who takes part, with a workspace as long as this lives.
 struct LineUp {
-  LineUp(Session* session, const Contest& contest)
-      : workspace(session->machine, workspace_wanted(session, contest)) {
-    mygemmHandle_t handle = our_handle(session, contest.family);
-    workspace.lend(handle);
-    plan = explain_with(contest, handle);
-    entrants = entrants_of(session, contest, plan, &workspace);
+  LineUp(Session* session, const Contest& contest, const Ours& ours)
+      : LineUp(session, contest, handle_of(session, contest, ours)) {}
+  LineUp(Session* session, const Contest& contest, mygemmHandle_t ours)
+      : workspace(session->machine, workspace_wanted(session, contest, ours)) {
+    workspace.lend(ours);
+    plan = explain_with(contest, ours);
+    entrants = entrants_of(session, contest, plan, ours, &workspace);
   }
 
   WorkspaceLoan workspace;
@@ -155,7 +161,7 @@ void CopyPeer::operator()(int64_t call) const {
 
 Result run_contest(Session* session, const Contest& contest) {
   const Machine& machine = session->machine;
-  const LineUp line_up(session, contest);
+  const LineUp line_up(session, contest, ours_of(session->options));
   const std::vector<Entrant>& entrants = line_up.entrants;
 
   Result result;
@@ -202,16 +208,36 @@ Result run_contest(Session* session, const Contest& contest) {
   return result;
 }
 
-void compute_in_turn(Session* session, const Contest& contest,
-                     const std::function<void(const std::string& name, bool is_row)>& look) {
-  const LineUp line_up(session, contest);
-  for (const Entrant& entrant : line_up.entrants) {
-    if (entrant.same_result) {
-      contest.prepare();
-      entrant.call(0);
-      session->machine.wait();
-      look(entrant.name, entrant.is_row);
+void compute_in_turn(Session* session, const Contest& contest, const std::vector<std::string>& also,
+                     const std::function<void(const Author& author)>& look) {
+  const auto compute = [&](const Entrant& entrant, const Author& author) {
+    contest.prepare();
+    entrant.call(0);
+    session->machine.wait();
+    look(author);
+  };
+  const auto compute_ours = [&](const Ours& ours, const std::string& name) {
+    const LineUp line_up(session, contest, ours);
+    compute(line_up.entrants.front(), {name, line_up.plan.chosen});
+  };
+  const Options& options = session->options;
+  const bool strict = options.math == MYGEMM_MATH_STRICT;
+  compute_ours(ours_of(options), strict ? "strict" : "default");
+  if (!strict) {
+    compute_ours({"", MYGEMM_MATH_STRICT}, "strict");
+  }
+  {
+    const LineUp line_up(session, contest, ours_of(options));
+    for (size_t i = 1; i < line_up.entrants.size(); ++i) {
+      const Entrant& entrant = line_up.entrants[i];
+      if (entrant.same_result) {
+        const auto row = entrant.is_row ? std::optional(entrant.name) : std::nullopt;
+        compute(entrant, {entrant.name, row});
+      }
     }
+  }
+  for (const std::string& row : also) {
+    compute_ours({row, options.math}, row);
   }
 }
 

@@ -86,10 +86,17 @@ inline const char* const kNaive = "naive";
 
 Result run_contest(Session* session, const Contest& contest);
 
-// Without timing: the result of ours, then of every peer and row that a contest would time. Copy 0
-// of the output holds the one that `look` is told the name of.
-void compute_in_turn(Session* session, const Contest& contest,
-                     const std::function<void(const std::string& name, bool is_row)>& look);
+// Who computed a result: a library, or a row of ours.
+struct Author {
+  std::string name;  // ours: the math mode, "default" or "strict"; of other rows, the row
+  std::optional<std::string> row;
+};
+
+// Without timing: the result of ours, in default math mode also of ours in strict mode, then of
+// every peer and row that a contest would time, then of the rows `also`, forced. Copy 0 of the
+// output holds the one that `look` is told the author of.
+void compute_in_turn(Session* session, const Contest& contest, const std::vector<std::string>& also,
+                     const std::function<void(const Author& author)>& look);
 
 // The operations: each describes its Contest and runs it.
 Result measure(Session* session, const SgemmCase& problem);

@@ -12,9 +12,10 @@ namespace bench {
 namespace {
 
 constexpr int kMostExponent = 30;  // of scaled lines and depth
+constexpr double kDensity = 0.1;
 
-// A side's streams of random numbers. Both sides scale the depth by the same ones.
-enum Stream : uint32_t { kOfA, kOfB, kExponentsOfA, kExponentsOfB, kExponentsOfDepth, kStreams };
+// Streams of random numbers: those of a side, and those that both sides read.
+enum Stream : uint32_t { kOfA, kOfB, kExponentsOfA, kExponentsOfB, kShared, kStreams };
 
 // In (0, 1).
 double uniform(uint32_t stream, int64_t index) {
@@ -34,14 +35,31 @@ int integer(uint32_t stream, int64_t index, int most) {
 
 // k of their products stay below 2^24, up to which FP32 holds every integer.
 int largest_integer(int64_t k) {
-  return std::min(8, static_cast<int>(std::sqrt(0x1p24 / static_cast<double>(k))));
+  return std::min(2048, static_cast<int>(std::sqrt(0x1p24 / static_cast<double>(k))));
+}
+
+// Places of a line of the graded matrices hold exponents that fall evenly from this to its
+// negative. Sums of k products of two such values stay below 2^124, and no product is a denormal.
+int largest_exponent(int64_t k) {
+  return 62 - static_cast<int>(std::ceil(std::log2(static_cast<double>(k))));
+}
+
+// With op(B)'s sign of the exponent, the diagonal of C sums x^2, and further elements, more and
+// more of the range of FP32.
+double graded(uint32_t stream, bool of_a, int64_t line, int64_t l, int64_t k) {
+  const int64_t place = (line + l) % k;
+  const int most = largest_exponent(k);
+  const double fall = 2.0 * most / static_cast<double>(std::max<int64_t>(k - 1, 1));
+  const int exponent = most - static_cast<int>(static_cast<double>(place) * fall);
+  return std::ldexp(1.0 + uniform(stream, place), of_a ? exponent : -exponent);
 }
 
 }  // namespace
 
 const std::vector<std::string>& distribution_names() {
-  static const std::vector<std::string> names = {"normal",       "uniform",      "wide",
-                                                 "scaled_lines", "scaled_depth", "integers"};
+  static const std::vector<std::string> names = {
+      "normal",      "uniform",  "uniform_signed", "wide",     "scaled_lines", "scaled_depth",
+      "mixed_depth", "integers", "sparse",         "identity", "disjoint",     "graded"};
   return names;
 }
 
@@ -60,10 +78,12 @@ float element(Distribution distribution, uint32_t seed, Side side, int64_t line,
   const uint32_t first = seed * kStreams;
   const uint32_t stream = first + (of_a ? kOfA : kOfB);
   const uint32_t exponents = first + (of_a ? kExponentsOfA : kExponentsOfB);
+  const uint32_t shared = first + kShared;
   const int64_t index = line * k + l;
   switch (distribution) {
     case Distribution::kNormal: return static_cast<float>(normal(stream, index));
     case Distribution::kUniform: return static_cast<float>(uniform(stream, index));
+    case Distribution::kUniformSigned: return random_value(stream, index);
     case Distribution::kWide: {
       const double exponent = 40.0 * uniform(exponents, index) - 20.0;
       return static_cast<float>(normal(stream, index) * std::exp2(exponent));
@@ -72,12 +92,22 @@ float element(Distribution distribution, uint32_t seed, Side side, int64_t line,
       const int exponent = integer(exponents, line, kMostExponent);
       return static_cast<float>(std::ldexp(normal(stream, index), exponent));
     }
-    case Distribution::kScaledDepth: {
-      const int exponent = integer(first + kExponentsOfDepth, l, kMostExponent);
-      return static_cast<float>(std::ldexp(normal(stream, index), of_a ? exponent : -exponent));
+    case Distribution::kScaledDepth:
+    case Distribution::kMixedDepth: {
+      const bool negated = distribution == Distribution::kMixedDepth && line % 2 == 1;
+      const int exponent = integer(shared, l, kMostExponent);
+      return static_cast<float>(
+          std::ldexp(normal(stream, index), of_a != negated ? exponent : -exponent));
     }
     case Distribution::kIntegers:
       return static_cast<float>(integer(stream, index, largest_integer(k)));
+    case Distribution::kSparse:
+      return uniform(exponents, index) < kDensity ? static_cast<float>(normal(stream, index)) : 0;
+    case Distribution::kIdentity:
+      return of_a ? (line % k == l ? 1.0f : 0.0f) : static_cast<float>(normal(stream, index));
+    case Distribution::kDisjoint:
+      return (uniform(shared, index) < 0.5) == of_a ? static_cast<float>(normal(stream, index)) : 0;
+    case Distribution::kGraded: return static_cast<float>(graded(shared, of_a, line, l, k));
   }
   return 0.0f;
 }

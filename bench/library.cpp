@@ -69,8 +69,8 @@ Library::~Library() {
 }
 
 // The environment is how a user forces a row, and it is read when a handle is created.
-mygemmHandle_t Library::handle(Family family, const std::string& row) {
-  const auto key = std::make_pair(family, row);
+mygemmHandle_t Library::handle(Family family, const std::string& row, mygemmMathMode_t math) {
+  const auto key = std::make_tuple(family, row, math);
   if (const auto found = handles_.find(key); found != handles_.end()) {
     return found->second;
   }
@@ -79,6 +79,8 @@ mygemmHandle_t Library::handle(Family family, const std::string& row) {
   const std::optional<std::string> saved = was ? std::optional<std::string>(was) : std::nullopt;
   if (!row.empty()) {
     setenv(variable, row.c_str(), 1);
+  } else if (math != math_) {
+    unsetenv(variable);
   }
   mygemmHandle_t handle = create_handle(*machine_);
   if (saved) {
@@ -87,7 +89,7 @@ mygemmHandle_t Library::handle(Family family, const std::string& row) {
     unsetenv(variable);
   }
   check(mygemm_set_stream(handle, machine_->cuda() ? gpu::stream() : nullptr), "mygemm_set_stream");
-  check(mygemm_set_math_mode(handle, math_), "mygemm_set_math_mode");
+  check(mygemm_set_math_mode(handle, math), "mygemm_set_math_mode");
   handles_.emplace(key, handle);
   return handle;
 }

@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "machine.h"
@@ -43,13 +43,17 @@ class Library {
   Library(const Library&) = delete;  // owns handles
   Library& operator=(const Library&) = delete;
 
-  // `row` empty: as the environment says, which is what a user gets.
-  mygemmHandle_t handle(Family family, const std::string& row);
+  // `row` empty: as the environment says, which is what a user gets; in another math mode than that
+  // of the run always the plan's choice, since a row that is forced may not be allowed there.
+  mygemmHandle_t handle(Family family, const std::string& row, mygemmMathMode_t math);
+  mygemmHandle_t handle(Family family, const std::string& row) {  // in the math mode of the run
+    return handle(family, row, math_);
+  }
 
  private:
   const Machine* machine_;
   mygemmMathMode_t math_;
-  std::map<std::pair<Family, std::string>, mygemmHandle_t> handles_;
+  std::map<std::tuple<Family, std::string, mygemmMathMode_t>, mygemmHandle_t> handles_;
 };
 
 // A handle on the machine's backend, for whoever destroys it.

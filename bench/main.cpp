@@ -32,8 +32,9 @@ struct Request {
   SoftmaxCase softmax;
   TransposeCase transpose;
   std::string log;
-  SgemmCase accuracy;
+  AccuracySweep accuracy;
   std::vector<std::string> data = distribution_names();
+  std::vector<std::string> also;  // rows
 };
 
 void add_common_options(CLI::App* app, Request* request) {
@@ -68,6 +69,22 @@ void add_common_options(CLI::App* app, Request* request) {
       ->capture_default_str();
   app->add_option("--count", request->suite_options.count, "problems of the suite 'random'")
       ->capture_default_str();
+}
+
+void add_accuracy_options(CLI::App* command, Request* request) {
+  AccuracySweep& sweep = request->accuracy;
+  command->add_option("-m", sweep.m, "rows of op(A) and C; 1024, or 128 on the host");
+  command->add_option("-n", sweep.n, "columns of op(B) and C; 1024, or 128 on the host");
+  command->add_option("-k", sweep.depths, "one or several; 32 to 16384, or to 2048 on the host")
+      ->delimiter(',');
+  command->add_option("--ops", sweep.operations, "of A and B, one or several; NN by default")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"NN", "NT", "TN", "TT", "NC", "CN", "CC", "CT", "TC"}));
+  command->add_option("--data", request->data, "kinds of matrices; all by default")
+      ->delimiter(',')
+      ->check(CLI::IsMember(distribution_names()));
+  command->add_option("--also", request->also, "rows to measure besides, whatever the plan says")
+      ->delimiter(',');
 }
 
 void add_suite_options(CLI::App* command, Request* request, std::vector<std::string> names) {
@@ -133,21 +150,17 @@ void run_operation(Session* session, Report* report, const Request& request, con
   measure_suites(session, report, chosen_suites(asked, names), suite, request.suite_options);
 }
 
-// The product that is named, else the usual ones, on every kind of data.
 void measure_errors(Session* session, Report* report, const Request& request) {
-  const SgemmCase& named = request.accuracy;
-  const std::vector<SgemmCase> products =
-      sized(named) ? std::vector{complete(named)} : accuracy_products(request.suite_options);
-  for (const SgemmCase& product : products) {
+  for (const SgemmCase& product : accuracy_products(request.accuracy, request.suite_options)) {
     for (const std::string& data : request.data) {
       Accuracy accuracy;
       try {
-        accuracy = measure_accuracy(session, product, data, request.suite_options.seed);
+        accuracy =
+            measure_accuracy(session, product, data, request.suite_options.seed, request.also);
       } catch (const std::exception& error) {
         accuracy = {};
         accuracy.data = data;
-        accuracy.label = label(product);
-        accuracy.fields = fields(product);
+        accuracy.problem = product;
         accuracy.failure = error.what();
       }
       report->add(accuracy);
@@ -168,7 +181,7 @@ int run(int argc, char** argv) {
   CLI::App* overhead = app.add_subcommand("overhead", "cost of handles and of calls on the host");
   CLI::App* replay = app.add_subcommand("replay", "the calls of a MYGEMM_LOG file");
   CLI::App* accuracy = app.add_subcommand(
-      "accuracy", "errors of products against FP64: one (-m -n -k) or the usual ones");
+      "accuracy", "errors of products against FP64, by k and by what the matrices hold");
   CLI::App* all = app.add_subcommand("all", "every suite and the overhead");
   add_suite_options(sgemm, &request, sgemm_suites());
   add_options(sgemm, &request.sgemm);
@@ -177,10 +190,7 @@ int run(int argc, char** argv) {
   add_suite_options(transpose, &request, transpose_suites());
   add_options(transpose, &request.transpose);
   replay->add_option("file", request.log, "the log")->required()->check(CLI::ExistingFile);
-  add_size_options(accuracy, &request.accuracy);
-  accuracy->add_option("--data", request.data, "kinds of matrices; all by default")
-      ->delimiter(',')
-      ->check(CLI::IsMember(distribution_names()));
+  add_accuracy_options(accuracy, &request);
   for (CLI::App* command : {overhead, replay, accuracy, all}) {
     command->fallthrough();
   }

@@ -4,7 +4,8 @@
 Usage: bench/plot.py [RESULT.json ...] [--out docs/images] [--format svg]
 
 Without files, takes bench/results/*.json. Every figure names the device, date and commit of the run
-that it shows. Products of the suite "random" become a map of ratios, those of "squares" a line.
+that it shows. Products of the suite "random" become a map of ratios, those of "squares" a line, and
+errors (`mygemm-bench accuracy`) one panel for each kind of data.
 Needs matplotlib (Debian: python3-matplotlib).
 """
 
@@ -20,8 +21,12 @@ matplotlib.use("Agg")  # no display needed
 import matplotlib.pyplot as plt  # noqa: E402
 
 BENCH = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(BENCH))
+import accuracy  # noqa: E402
+
 OURS = "#1b6ca8"
 PEERS = ["#e08e2b", "#8a8a8a", "#5b9c5a"]
+FORCED = ["#7fb6dd", "#123f63", "#9a6fb0"]  # rows of ours that the plan did not choose
 NAIVE = "naive"
 LARGE = 1 << 20  # elements; smaller memory-bound problems measure a cache
 THIN = 16  # rows or columns of C; fewer make a product thin
@@ -192,6 +197,97 @@ def plot_transpose(run, path):
          "Transpose of 4-byte elements", path)
 
 
+def products_to_plot(run):
+    """Of the first operation whose errors a run measured, at several k; or none."""
+    products = accuracy.read_products(run)
+    products = [p for p in products if p.op == products[0].op]
+    return products if len(accuracy.depths(products)) > 1 else []
+
+
+def style(name, products):
+    """How ours, the library and rows of ours that were forced are drawn."""
+    if name == accuracy.OURS:
+        return {"color": OURS, "marker": "o", "label": "mygemm"}
+    if name == accuracy.STRICT:
+        return {"color": PEERS[2], "marker": "^", "linestyle": "-.", "label": "mygemm, strict"}
+    if name == products[0].peer:
+        return {"color": PEERS[0], "marker": "s", "linestyle": "--", "label": name}
+    known = (accuracy.OURS, accuracy.STRICT, products[0].peer)
+    forced = [other for other in accuracy.names_to_show(products) if other not in known]
+    return {"color": FORCED[forced.index(name) % len(FORCED)], "marker": ".", "linestyle": ":",
+            "label": f"{name}, forced"}
+
+
+def plot_errors(run, path, measure, title):
+    """Errors over k, a panel for each kind of data that has any."""
+    products = products_to_plot(run)
+    if not products:
+        return
+    names = accuracy.names_to_show(products)
+    kinds = [data for data in accuracy.kinds(products)
+             if any(accuracy.series(products, data, name, measure) for name in names)]
+    columns = 4
+    rows = -(-len(kinds) // columns)
+    figure, all_axes = plt.subplots(rows, columns, figsize=(13, 2.7 * rows + 0.6), sharex=True,
+                                    sharey=True, squeeze=False)
+    for axes, data in zip(all_axes.flat, kinds):
+        for name in names:
+            points = accuracy.series(products, data, name, measure)
+            axes.plot([k for k, _ in points], [error for _, error in points], markersize=4,
+                      linewidth=1.2, **style(name, products))
+        axes.set_title(data, fontsize=10)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.grid(alpha=0.3)
+    for axes in all_axes.flat[len(kinds):]:
+        axes.axis("off")
+    for axes in all_axes.flat[max(len(kinds) - columns, 0):len(kinds)]:  # none is below
+        axes.set_xlabel("k")
+        axes.tick_params(labelbottom=True)
+    figure.suptitle(title, fontsize=11)
+    handles, labels = all_axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower right", fontsize=9, frameon=False,
+                  ncol=1 if len(kinds) % columns else len(labels))
+    finish(figure, run, path)
+
+
+def plot_largest_errors(run, path):
+    plot_errors(run, path, "max", "Largest error of an element of C, as a share of its |A||B|")
+
+
+def plot_frobenius_errors(run, path):
+    plot_errors(run, path, "frobenius", "Error of C in the Frobenius norm, as a share of its norm")
+
+
+def plot_grades(run, path):
+    """How fast the largest error grows with k: grade A is for no faster than k, a slope of 1."""
+    products = products_to_plot(run)
+    if not products:
+        return
+    names = accuracy.names_to_show(products)
+    slopes = {(data, name): accuracy.slope(accuracy.series(products, data, name, "max"))
+              for data in accuracy.kinds(products) for name in names}
+    kinds = [data for data in accuracy.kinds(products)
+             if any(slopes[data, name] is not None for name in names)]
+    figure, axes = plt.subplots(figsize=(9, 4.2))
+    width = 0.8 / len(names)
+    for i, name in enumerate(names):
+        shown = style(name, products)
+        axes.bar([x + i * width for x in range(len(kinds))],
+                 [slopes[data, name] or 0 for data in kinds], width, color=shown["color"],
+                 label=shown["label"])
+    axes.axhline(1.0, color="#555555", linewidth=0.8)
+    axes.text(0, 0.96, "grade A up to here", fontsize=8, color="#555555", va="top")
+    axes.set_xticks([x + width * (len(names) - 1) / 2 for x in range(len(kinds))])
+    axes.set_xticklabels(kinds, rotation=30, ha="right", fontsize=8)
+    axes.set_ylabel("slope of log(error) over log(k)")
+    axes.set_title("Growth of the largest error", loc="left")
+    axes.set_ylim(top=1.1)
+    axes.grid(axis="y", alpha=0.3)
+    axes.legend(loc="upper right", bbox_to_anchor=(1, 0.9), ncol=2, fontsize=8)
+    finish(figure, run, path)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="*", type=pathlib.Path)
@@ -208,7 +304,9 @@ def main():
         if "command_line" not in run:  # of drop_in.py or blas_offload.py, which make tables
             continue
         for name, plot in [("sgemm", plot_sgemm), ("ratios", plot_ratios),
-                           ("softmax", plot_softmax), ("transpose", plot_transpose)]:
+                           ("softmax", plot_softmax), ("transpose", plot_transpose),
+                           ("errors", plot_largest_errors), ("frobenius", plot_frobenius_errors),
+                           ("grades", plot_grades)]:
             plot(run, arguments.out / f"{file.stem}-{name}.{arguments.format}")
 
 

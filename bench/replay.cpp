@@ -42,17 +42,13 @@ AnyCase parse(const std::string& command) {
 
 }  // namespace
 
-void add_size_options(CLI::App* command, SgemmCase* p) {
+void add_options(CLI::App* command, SgemmCase* p) {
   const CLI::IsMember operations({"N", "T", "C"});
   command->add_option("--transa", p->transa, "op(A): N, T or C")->check(operations);
   command->add_option("--transb", p->transb, "op(B): N, T or C")->check(operations);
   command->add_option("-m", p->m, "rows of op(A) and C");
   command->add_option("-n", p->n, "columns of op(B) and C");
   command->add_option("-k", p->k, "columns of op(A), rows of op(B)");
-}
-
-void add_options(CLI::App* command, SgemmCase* p) {
-  add_size_options(command, p);
   command->add_option("--lda", p->lda, "leading dimension of A; smallest by default");
   command->add_option("--ldb", p->ldb, "leading dimension of B");
   command->add_option("--ldc", p->ldc, "leading dimension of C");

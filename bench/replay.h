@@ -15,8 +15,6 @@ namespace bench {
 
 using AnyCase = std::variant<SgemmCase, SoftmaxCase, TransposeCase>;
 
-// --transa, --transb, -m, -n and -k; the other one adds the rest.
-void add_size_options(CLI::App* command, SgemmCase* problem);
 void add_options(CLI::App* command, SgemmCase* problem);
 void add_options(CLI::App* command, SoftmaxCase* problem);
 void add_options(CLI::App* command, TransposeCase* problem);

@@ -118,9 +118,12 @@ void add_result(Json* json, const Result& result) {
 
 void add_accuracy(Json* json, const Accuracy& accuracy) {
   json->begin_object();
+  const SgemmCase& problem = accuracy.problem;
   json->add("data", accuracy.data);
-  json->add("label", accuracy.label);
-  add_shape(json, accuracy.fields);
+  json->add("op", problem.transa + problem.transb);
+  json->add("m", problem.m);
+  json->add("n", problem.n);
+  json->add("k", problem.k);
   if (!accuracy.failure.empty()) {
     json->add("failure", accuracy.failure);
     json->end_object();
@@ -129,19 +132,15 @@ void add_accuracy(Json* json, const Accuracy& accuracy) {
   const Contender* peer = accuracy.peer();
   json->add("reference", accuracy.reference);
   json->add("tolerance", accuracy.tolerance);
-  json->add("peer", peer == nullptr ? std::nullopt : std::optional(peer->name));
+  json->add("peer", peer == nullptr ? std::nullopt : std::optional(peer->author.name));
   json->begin_array("errors");
   for (const Contender& contender : accuracy.contenders) {
     json->begin_object();
-    json->add("name", contender.name);
-    json->add("is_row", contender.is_row);
+    json->add("name", contender.author.name);
+    json->add("row", contender.author.row);
     json->add("max", contender.errors.largest);
     json->add("frobenius", contender.errors.frobenius);
     json->add("wrong", accuracy.wrong(contender));
-    if (peer != nullptr && contender.is_row) {
-      json->add("max_at_most_peer", contender.errors.largest <= peer->errors.largest);
-      json->add("frobenius_at_most_peer", contender.errors.frobenius <= peer->errors.frobenius);
-    }
     json->end_object();
   }
   json->end_array();

@@ -113,10 +113,23 @@ const std::vector<std::string>& transpose_suites() {
   return names;
 }
 
-std::vector<SgemmCase> accuracy_products(const SuiteOptions& options) {
-  return completed<SgemmCase>(
-      options.host ? std::vector{product(256, 256, 256), product(64, 64, 8192)}
-                   : std::vector{product(4096, 4096, 4096), product(512, 512, 65536)});
+std::vector<SgemmCase> accuracy_products(const AccuracySweep& sweep, const SuiteOptions& options) {
+  const int64_t usual_side = options.host ? 128 : 1024;
+  const int64_t m = sweep.m == 0 ? usual_side : sweep.m, n = sweep.n == 0 ? usual_side : sweep.n;
+  std::vector<int64_t> depths = sweep.depths;
+  if (depths.empty()) {
+    depths = {32, 64, 128, 256, 512, 768, 1024, 2048};
+    if (!options.host) {
+      depths.insert(depths.end(), {4096, 8192, 16384});
+    }
+  }
+  std::vector<SgemmCase> products;
+  for (const std::string& operation : sweep.operations) {
+    for (const int64_t k : depths) {
+      products.push_back(product(m, n, k, operation.substr(0, 1), operation.substr(1)));
+    }
+  }
+  return completed(products);
 }
 
 std::vector<SgemmCase> sgemm_suite(const std::string& name, const SuiteOptions& options) {

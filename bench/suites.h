@@ -19,8 +19,13 @@ const std::vector<std::string>& sgemm_suites();
 const std::vector<std::string>& softmax_suites();
 const std::vector<std::string>& transpose_suites();
 
-// The products whose errors are measured where none is named: a square and a deep one.
-std::vector<SgemmCase> accuracy_products(const SuiteOptions& options);
+// The products whose errors are measured: of all depths, by all operations.
+struct AccuracySweep {
+  int64_t m = 0, n = 0;                          // 0: the usual ones
+  std::vector<int64_t> depths;                   // none: the usual ones
+  std::vector<std::string> operations = {"NN"};  // op(A) and op(B): N, T or C
+};
+std::vector<SgemmCase> accuracy_products(const AccuracySweep& sweep, const SuiteOptions& options);
 
 // The problems of one of the names above; all complete().
 std::vector<SgemmCase> sgemm_suite(const std::string& name, const SuiteOptions& options);

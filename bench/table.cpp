@@ -96,7 +96,7 @@ const char* verdict(const Accuracy& accuracy, const Contender& contender, const 
   if (accuracy.tolerance == 0) {
     return "exact";
   }
-  if (!contender.is_row || peer == nullptr) {
+  if (!contender.author.row || peer == nullptr) {
     return "-";
   }
   const bool largest = contender.errors.largest <= peer->errors.largest;
@@ -172,13 +172,13 @@ bool print_summary(const std::vector<Result>& results) {
 }
 
 void print_accuracy_header() {
-  std::printf("\n%-13s %-26s %-21s %10s %10s  %s\n", "data", "errors of products", "by",
-              "max/|A||B|", "Frobenius", "at most the library's");
+  std::printf("\n%-15s %-22s %-16s %-22s %10s %10s  %s\n", "data", "errors of products", "by",
+              "row", "max/|A||B|", "Frobenius", "at most the library's");
 }
 
 void print_lines(const Accuracy& accuracy) {
   if (!accuracy.failure.empty()) {
-    std::printf("%-13s %-26s FAILED: %s\n", accuracy.data.c_str(), accuracy.label.c_str(),
+    std::printf("%-15s %-22s FAILED: %s\n", accuracy.data.c_str(), label(accuracy.problem).c_str(),
                 accuracy.failure.c_str());
     return;
   }
@@ -186,32 +186,42 @@ void print_lines(const Accuracy& accuracy) {
   const Contender* ours = &accuracy.contenders.front();
   for (const Contender& contender : accuracy.contenders) {
     const bool first = &contender == ours;
-    std::printf("%-13s %-26s %-21s %10.3e %10.3e  %s\n", first ? accuracy.data.c_str() : "",
-                first ? accuracy.label.c_str() : "", contender.name.c_str(),
-                contender.errors.largest, contender.errors.frobenius,
-                verdict(accuracy, contender, peer));
+    const Author& author = contender.author;
+    std::printf("%-15s %-22s %-16.16s %-22s %10.3e %10.3e  %s\n",
+                first ? accuracy.data.c_str() : "", first ? label(accuracy.problem).c_str() : "",
+                author.name.c_str(), author.row.value_or("-").c_str(), contender.errors.largest,
+                contender.errors.frobenius, verdict(accuracy, contender, peer));
   }
 }
 
 bool print_summary(const std::vector<Accuracy>& results) {
-  int failed = 0, compared = 0, largest = 0, frobenius = 0;
-  std::string peer_name;
+  struct Count {
+    std::string name;
+    int compared = 0, largest = 0, frobenius = 0;
+  };
+  std::vector<Count> counts;  // one for each that ours is compared with
+  int failed = 0;
   for (const Accuracy& accuracy : results) {
     failed += !accuracy.failure.empty() || accuracy.wrong() ? 1 : 0;
-    if (const Contender* peer = accuracy.peer()) {
-      const Errors& ours = accuracy.contenders.front().errors;
-      ++compared;
-      largest += ours.largest <= peer->errors.largest ? 1 : 0;
-      frobenius += ours.frobenius <= peer->errors.frobenius ? 1 : 0;
-      peer_name = peer->name;
+    for (size_t i = 1; i < accuracy.contenders.size(); ++i) {
+      const Contender &ours = accuracy.contenders.front(), &other = accuracy.contenders[i];
+      auto count = std::find_if(counts.begin(), counts.end(), [&](const Count& known) {
+        return known.name == other.author.name;
+      });
+      if (count == counts.end()) {
+        count = counts.insert(count, {other.author.name});
+      }
+      ++count->compared;
+      count->largest += ours.errors.largest <= other.errors.largest ? 1 : 0;
+      count->frobenius += ours.errors.frobenius <= other.errors.frobenius ? 1 : 0;
     }
   }
   if (failed > 0) {
     std::printf("%d of %zu products failed or are wrong\n", failed, results.size());
   }
-  if (compared > 0) {
+  for (const Count& count : counts) {
     std::printf("errors at most those of %s: largest in %d of %d, Frobenius in %d\n",
-                peer_name.c_str(), largest, compared, frobenius);
+                count.name.c_str(), count.largest, count.compared, count.frobenius);
   }
   return failed == 0;
 }

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 PROGRAM = ""
 QUICK = ["--backend", "host", "--hot", "--groups", "3", "--min-time", "0.02"]
@@ -19,6 +20,8 @@ OPERATIONS = ["sgemm", "softmax", "transpose"]
 PEER_OF_EVERY_RESULT = {"sgemm": "naive", "softmax": "copy", "transpose": "copy"}
 # What the "tiny" suites hold: a run that measured less has failed.
 TINY = {"sgemm": 7, "softmax": 5, "transpose": 6}
+KINDS_OF_DATA = ["normal", "uniform", "uniform_signed", "wide", "scaled_lines", "scaled_depth",
+                 "mixed_depth", "integers", "sparse", "identity", "disjoint", "graded"]
 
 
 def run(arguments, log=None, expect=0):
@@ -146,35 +149,58 @@ class Smoke(unittest.TestCase):
             self.assertIn(name, text)
             self.assertGreater(figures[name]["median"], 0)
 
+    def check_errors(self, result, expected):
+        """Of one product: `expected` has the names of all that computed it, and their rows."""
+        rows = {entry["name"]: entry["row"] for entry in result["errors"]}
+        self.assertEqual({name: row for name, row in rows.items() if row}, expected)
+        self.assertEqual(result["peer"], next((name for name in rows if not rows[name]), None))
+        for entry in result["errors"]:
+            with self.subTest(f"{result['data']}, {entry['name']}"):
+                self.assertFalse(entry["wrong"])
+                exact = result["data"] in ["integers", "identity"]  # on the host
+                for measure in ["max", "frobenius"]:
+                    least, most = (0, 0) if exact else (2**-30, result["k"] * 2**-23)
+                    self.assertTrue(least <= entry[measure] <= most, entry[measure])
+
     def test_accuracy(self):
-        shape = ["-m", "48", "-n", "41", "-k", "72", "--transa", "T"]
-        report, text = self.measure(["accuracy", *shape, "--all-rows", "--math", "strict"])
-        data = [result["data"] for result in report["accuracy"]]
-        self.assertEqual(data, ["normal", "uniform", "wide", "scaled_lines", "scaled_depth",
-                                "integers"])
-        for result in report["accuracy"]:
-            exact = result["data"] == "integers"
-            rows = {entry["name"]: entry for entry in result["errors"] if entry["is_row"]}
-            self.assertTrue({"host_naive", "host_blocked"} <= rows.keys(), rows.keys())
-            for entry in result["errors"]:
-                with self.subTest(f"{result['data']}, {entry['name']}"):
-                    self.assertFalse(entry["wrong"])
-                    for measure in ["max", "frobenius"]:
-                        least, most = (0, 0) if exact else (2**-30, 72 * 2**-23)
-                        self.assertTrue(least <= entry[measure] <= most, entry[measure])
-            if result["peer"]:
-                self.assertTrue(all("max_at_most_peer" in row for row in rows.values()))
+        report, text = self.measure(["accuracy", "-m", "48", "-n", "41", "-k", "36,72", "--ops",
+                                     "NN,TN", "--all-rows", "--force", "host_naive", "--also",
+                                     "host_blocked,host_naive"])
+        results = report["accuracy"]
+        data = [result["data"] for result in results[:len(results) // 4]]
+        self.assertEqual(data, KINDS_OF_DATA)
+        self.assertEqual([(r["data"], r["op"], r["m"], r["n"], r["k"]) for r in results],
+                         [(kind, op, 48, 41, k) for op in ["NN", "TN"] for k in [36, 72]
+                          for kind in data])
+        for result in results:
+            strict = result["errors"][1]["row"]  # forced is only the mode of the run
+            expected = {"default": "host_naive", "strict": strict, "host_blocked": "host_blocked",
+                        "host_naive": "host_naive", "host_cblas": "host_cblas"}
+            if not result["peer"]:
+                del expected["host_cblas"]
+            self.check_errors(result, expected)
             self.assertIn(result["data"], text)
+        self.assertIn("errors at most those of strict: largest in", text)
         # Powers of two that every error and its measure share change nothing.
-        normal, lines, depth = (report["accuracy"][data.index(name)]["errors"]
+        normal, lines, depth = (results[data.index(name)]["errors"]
                                 for name in ["normal", "scaled_lines", "scaled_depth"])
         self.assertEqual([entry["max"] for entry in normal], [entry["max"] for entry in lines])
         self.assertEqual(normal, depth)
 
-        other, _ = self.measure(["accuracy", "-m", "9", "-n", "9", "-k", "9", "--data", "normal",
-                                 "--force", "host_naive", "--seed", "2"])
-        self.assertEqual([result["errors"][0]["name"] for result in other["accuracy"]],
-                         ["host_naive"])
+    def test_accuracy_of_a_row_forced_by_the_environment(self):
+        with unittest.mock.patch.dict(os.environ, {"MYGEMM_FORCE_GEMM": "host_naive"}):
+            done = subprocess.run([PROGRAM, "accuracy", "-m", "9", "-n", "9", "-k", "9", "--data",
+                                   "normal", *QUICK], text=True, timeout=100,
+                                  stdout=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, "default +host_naive")
+        self.assertNotRegex(done.stdout, "strict +host_naive")
+
+    def test_accuracy_in_strict_mode(self):
+        report, _ = self.measure(["accuracy", "-m", "9", "-n", "9", "-k", "9", "--data", "normal",
+                                  "--math", "strict", "--no-naive", "--seed", "2"])
+        result, = report["accuracy"]
+        self.assertEqual([entry["name"] for entry in result["errors"] if entry["row"]], ["strict"])
 
     def test_bad_input(self):
         log = self.folder / "bad.log"
@@ -185,7 +211,7 @@ class Smoke(unittest.TestCase):
             (["sgemm", "-m", "4", "-n", "4", "-k", "4", "--json", "/nowhere/at/all"], 2,
              "/nowhere/at/all"),
             (["sgemm", "-m", "4", "-n", "4", "-k", "4", "--force", "nonsense"], 1, "nonsense"),
-            (["accuracy", "-m", "4", "-n", "4"], 2, "-k = 0"),
+            (["accuracy", "-m", "4", "-n", "4", "-k", "4,0"], 2, "-k = 0"),
             (["accuracy", "-m", "4", "-n", "4", "-k", "4", "--force", "nonsense"], 1, "nonsense"),
         ]:
             with self.subTest(arguments):
