@@ -100,12 +100,11 @@ double feed_factor(const GemmRow& row, const GemmProblem& p) {
   return 1.0 + (shifted ? kShiftedCopy : kDepthCopy) * copied / row.block_m / row.block_n;
 }
 
-// What a k step of a row on tensor cores takes longer where B must be transposed, or where lanes
-// copy the operands 4 bytes at a time.
-double tensor_factor(const GemmProblem& p) {
+// The same on tensor cores, which take operands as they lie but for one case, in which B must be
+// transposed. Where one has no tensor map, both are copied 4 bytes at a time.
+double tensor_factor(const GemmRow& row, const GemmProblem& p) {
   const bool mapped = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
-  if (!mapped) return 2.0;
-  return !p.transa && p.transb ? 1.14 : 1.0;
+  return (mapped ? 1.0 : row.misaligned) * (!p.transa && p.transb ? row.transposing : 1.0);
 }
 
 // Seconds of a TMA-fed row, whose blocks have a multiprocessor each: as many rounds of whole tiles
@@ -113,9 +112,9 @@ double tensor_factor(const GemmProblem& p) {
 double fed_seconds(const GemmRow& row, const GemmProblem& p, double tiles,
                    const DeviceTraits& device) {
   const double elements = static_cast<double>(row.block_m) * row.block_n;
-  const double step = 2.0 * elements * row.block_k /
-                      (device.fp32_flops / device.num_sms * row.efficiency) *
-                      ((row.needs & kNeedsTensorCores) ? tensor_factor(p) : feed_factor(row, p));
+  const double step =
+      2.0 * elements * row.block_k / (device.fp32_flops / device.num_sms * row.efficiency) *
+      ((row.needs & kNeedsTensorCores) ? tensor_factor(row, p) : feed_factor(row, p));
   const double steps = std::ceil(static_cast<double>(p.k) / row.block_k);
   const double store = kStoreSeconds + kStoreElementSeconds * elements;
   const double l2_bytes = tiles * (row.block_m + row.block_n) * steps * row.block_k * 4.0;

@@ -67,8 +67,9 @@ struct Row {
   double fill_steps = 0;    // gemm: what a block takes besides its k steps, as so many of them
   int64_t least_k = 0;      // gemm: tensor cores: of a smaller one multiply-adds are more accurate
   int most_slices = 0;  // gemm: blocks that may share the k of a tile; 0: k comes in whole steps
-  double misaligned = 1.0;  // gemm: a k step's factor where columns of A or B are not aligned
-  int reads = 0;            // softmax: how often the input is read
+  double transposing = 1.0;  // gemm: tensor cores: a k step's factor where B must be transposed
+  double misaligned = 1.0;   // gemm: a k step's factor where columns of A or B are not aligned
+  int reads = 0;             // softmax: how often the input is read
   PatchKernel (*patches)(const TransposeProblem&) = nullptr;  // transpose: in tiles of patches
 
   // transpose: the share of the copy bandwidth by [log2(element_size)] and [RowCut].

@@ -46,10 +46,11 @@ constexpr GemmRow fed_row(const char* name, unsigned needs, double efficiency,
 // A row on tensor cores. sm_90 alone: later ones have other instructions.
 template <class Tile>
 constexpr GemmRow tensor_row(const char* name, unsigned needs, double efficiency,
-                             decltype(GemmRow::launch) launch) {
-  GemmRow row = fed_row<Tile>(name, needs, efficiency, launch);
-  row.needs |= kNeedsTensorCores;
+                             double transposing, decltype(GemmRow::launch) launch) {
+  GemmRow row = fed_row<Tile>(name, kNeedsTensorCores | needs, efficiency, launch);
   row.least_k = Tile::kLeastK;
+  row.transposing = transposing;
+  row.misaligned = 1.7;
   return row;
 }
 
@@ -105,17 +106,17 @@ constexpr GemmRow with_needs(GemmRow row, unsigned needs) {
 // step. Thin rows: share of the copy bandwidth. Sliced rows: how many steps beginning and ending
 // take.
 constexpr GemmRow kRows[] = {
-    tensor_row<Tensor128x192>("tf32x3_128x192", kNeedsNothing, 1.75,
+    tensor_row<Tensor128x192>("tf32x3_128x192", kNeedsNothing, 2.08, 1.12,
                               cuda_launcher<cuda::launch_gemm_tf32x3_128x192>()),
-    tensor_row<Tensor128x192>("tf32x3_streamk_128x192", kNeedsPieces, 1.75,
+    tensor_row<Tensor128x192>("tf32x3_streamk_128x192", kNeedsPieces, 2.08, 1.12,
                               cuda_launcher<cuda::launch_gemm_tf32x3_streamk_128x192>()),
-    tensor_row<Tensor128x128>("tf32x3_128x128", kNeedsNothing, 1.62,
+    tensor_row<Tensor128x128>("tf32x3_128x128", kNeedsNothing, 1.90, 1.02,
                               cuda_launcher<cuda::launch_gemm_tf32x3_128x128>()),
-    tensor_row<Tensor128x128>("tf32x3_streamk_128x128", kNeedsPieces, 1.62,
+    tensor_row<Tensor128x128>("tf32x3_streamk_128x128", kNeedsPieces, 1.90, 1.02,
                               cuda_launcher<cuda::launch_gemm_tf32x3_streamk_128x128>()),
-    tensor_row<Tensor128x64>("tf32x3_128x64", kNeedsNothing, 1.35,
+    tensor_row<Tensor128x64>("tf32x3_128x64", kNeedsNothing, 1.50, 1.0,
                              cuda_launcher<cuda::launch_gemm_tf32x3_128x64>()),
-    tensor_row<Tensor128x64>("tf32x3_streamk_128x64", kNeedsPieces, 1.35,
+    tensor_row<Tensor128x64>("tf32x3_streamk_128x64", kNeedsPieces, 1.50, 1.0,
                              cuda_launcher<cuda::launch_gemm_tf32x3_streamk_128x64>()),
     fed_row<Fed256x128>("tma_256x128", kNeedsNothing, 0.84,
                         cuda_launcher<cuda::launch_gemm_tma_256x128>()),

@@ -144,7 +144,7 @@ struct TensorTile {
   static constexpr int kBlocksPerSm = 1;
   // From this k on errors are at most cuBLAS's, which are a chain's of multiply-adds, on all kinds
   // of data of docs/accuracy.md. The more small products come before the large ones, the earlier.
-  static constexpr int kLeastK = kTogether == kBlockK ? 512 : 768;
+  static constexpr int kLeastK = kTogether == kBlockK ? 768 : 1024;
 
   static constexpr int stage_bytes(int stages, int planes) {
     return 4 * kBlockK * (stages * (kBlockM + kBlockN) + planes * kBlockN);
