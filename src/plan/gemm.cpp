@@ -103,6 +103,14 @@ double feed_factor(const GemmRow& row, const GemmProblem& p) {
   return 1.0 + (shifted ? kShiftedCopy : kDepthCopy) * copied / row.block_m / row.block_n;
 }
 
+// What a k step of a row on tensor cores takes longer where B must be transposed, or where lanes
+// copy the operands 4 bytes at a time.
+double tensor_factor(const GemmProblem& p) {
+  const bool mapped = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
+  if (!mapped) return 2.0;
+  return !p.transa && p.transb ? 1.14 : 1.0;
+}
+
 // Seconds of a TMA-fed row, whose blocks have a multiprocessor each: as many rounds of whole tiles
 // as it takes, or equal shares of all k steps. H200, 250 shapes: rows differ from it by 4 to 12 %.
 double fed_seconds(const GemmRow& row, const GemmProblem& p, double tiles,
@@ -126,14 +134,6 @@ double fed_seconds(const GemmRow& row, const GemmProblem& p, double tiles,
     computing = std::ceil(tiles / device.num_sms) * (steps * step + store);
   }
   return std::max(computing, l2_bytes / (device.memory_bandwidth * kL2OverMemory));
-}
-
-// What a k step of a row on tensor cores takes longer where B must be transposed, or where lanes
-// copy the operands 4 bytes at a time.
-double tensor_factor(const GemmProblem& p) {
-  const bool mapped = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
-  if (!mapped) return 2.0;
-  return !p.transa && p.transb ? 1.14 : 1.0;
 }
 
 double together(double products, double bytes) {

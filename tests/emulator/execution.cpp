@@ -17,6 +17,7 @@
 #include "device_functions.h"
 #include "fiber.h"
 #include "mbarrier.h"
+#include "products.h"
 #include "transfer.h"
 
 uint3 threadIdx;
@@ -214,6 +215,7 @@ bool run_cluster(const uint3& first) {
   }
   forget_barriers();
   forget_transfers();
+  forget_products();
   while (run_blocks() || pass_cluster_barrier() || land_transfers()) {
   }
   // What arrives after a block has gone overwrites the next one's shared memory.
@@ -221,6 +223,7 @@ bool run_cluster(const uint3& first) {
                         std::all_of(blocks.begin(), blocks.end(),
                                     [](const Block& block) { return block.threads_left == 0; });
   if (!finished) report_deadlock();
+  if (finished) require_no_products();
   return finished;
 }
 
