@@ -48,8 +48,10 @@ Status launch_gemm_streamk_64x32(const GemmRow&, const GemmProblem&, const Launc
 Status launch_gemm_streamk_32x32(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tf32x3_128x192(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tf32x3_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
-Status launch_gemm_tf32x3_streamk_128x192(const GemmRow&, const GemmProblem&, const LaunchContext&);
-Status launch_gemm_tf32x3_streamk_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
+Status launch_gemm_tf32x3_streamk_128x192(const GemmRow&, const GemmProblem&,
+                                          const LaunchContext&);
+Status launch_gemm_tf32x3_streamk_128x128(const GemmRow&, const GemmProblem&,
+                                          const LaunchContext&);
 
 Status launch_softmax_naive(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
 Status launch_softmax_warp(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);

@@ -19,8 +19,8 @@ inline bool has_tensor_map(const GemmOperand<const float>& x, int64_t batch_coun
          (batch_count == 1 || (x.stride >= 0 && x.stride < 4 * kMostPitch));
 }
 
-// The same product seen from its transposed side: C^T = op(B)^T op(A)^T. What is stored in C is
-// then the transposed of the result; all strides are as before.
+// The same product seen from its transposed side: C^T = op(B)^T op(A)^T. What is stored in C is then
+// the transposed of the result; all strides are as before.
 inline GemmProblem transposed(const GemmProblem& p) {
   GemmProblem q = p;
   q.transa = !p.transb, q.transb = !p.transa;
