@@ -43,7 +43,8 @@ struct Warp {
   size_t committed = 0, done = 0;  // products in flight
   bool chosen = true;              // whether those committed last are done at once or late
   unsigned lanes_served = 0;       // with results, of those that wait for them
-  size_t issued = 0;               // since the block began
+  bool awaited = false;
+  size_t issued = 0;  // since the block began
 };
 
 // By the block's rank and the number of the warp, and of the warpgroup: what the warp that is ahead
@@ -80,7 +81,7 @@ struct Operands {
 
 // The 8 k of `columns` columns, which lie as swizzle.h says: chunk c of 16 bytes of the r-th line
 // of 128 bytes where c ^ (r % 8) would be.
-void read_b(Operands& operands, uint64_t matrix, int columns) {
+void read_b(Operands& operands, unsigned block, uint64_t matrix, int columns) {
   constexpr uint64_t kFields = uint64_t{1} << 16 | uint64_t{64} << 32 | uint64_t{1} << 62;
   if ((matrix & ~uint64_t{0x3fff}) != kFields) {
     stop("wgmma of a matrix that is described otherwise: %016llx",
@@ -89,8 +90,8 @@ void read_b(Operands& operands, uint64_t matrix, int columns) {
   const unsigned first = static_cast<unsigned>(matrix & 0x3fff) * 16;
   if (first % 1024 > 96) stop("wgmma of a matrix at byte %u, not the first lines", first);
   const unsigned base = first / 1024 * 1024;
-  const auto* const shared = static_cast<const std::byte*>(shared_memory()) + base;
-  if (!in_shared_memory(shared, static_cast<size_t>(columns) * 128)) {
+  const std::byte* const shared = shared_address(block, base);
+  if (base + static_cast<size_t>(columns) * 128 > shared_bytes()) {
     stop("wgmma of %d columns from byte %u, beyond the block's shared memory", columns, first);
   }
   for (int column = 0; column < columns; ++column) {
@@ -139,7 +140,7 @@ int column_of(unsigned lane, size_t result) {
 
 // Carries out all that is committed, for all lanes: their registers can be read, since none goes on
 // from the wait for them before this is done.
-void carry_out(Warp& warp) {
+void carry_out(Warp& warp, unsigned block) {
   static Operands operands;
   static double sums[kWarpRows][kMostColumns];
   const int columns = static_cast<int>(2 * warp.lanes[0].sums.size());
@@ -158,7 +159,7 @@ void carry_out(Warp& warp) {
         operands.a[l / 4 + e % 2 * 8][l % 4 + e / 2 * 4] = cut_to_tf32(product.a[e]);
       }
     }
-    read_b(operands, first.b, columns);
+    read_b(operands, block, first.b, columns);
     if (!first.add) std::memset(sums, 0, sizeof sums);
     add_products(sums, operands, columns);
   }
@@ -225,7 +226,7 @@ void commit_products(Site site) {
   }
   if (warp.chosen) return;
   warp.chosen = true;
-  if (random_number() % 2 == 0) carry_out(warp);
+  if (random_number() % 2 == 0) carry_out(warp, cluster_rank());
 }
 
 void wait_for_products(const float* d, Site site) {
@@ -240,14 +241,30 @@ void wait_for_products(const float* d, Site site) {
   if (self.products.empty()) return;
   if (warp.committed != asked) stop("a wait for wgmma that was not committed");
   if (self.d != d) stop("a wait for wgmma that names other registers than it writes");
+  if (warp.done < warp.committed) {
+    warp.awaited = true;
+    wait_for_object("wgmma.wait_group", &warp, 0, site);
+  }
   require_untouched(self);
-  if (warp.done < warp.committed) carry_out(warp);
   std::memcpy(self.d, self.sums.data(), self.sums.size() * sizeof(float));
   self.products.clear();
   // Other lanes may ask for the next products before the last one has taken these.
   if (++warp.lanes_served < kWarpSize) return;
   warp.lanes_served = 0;
   warp.committed = warp.done = 0;
+}
+
+bool land_products() {
+  std::vector<std::pair<unsigned, Warp*>> awaited;  // with their blocks
+  for (auto& [place, warp] : warps) {
+    if (warp.awaited) awaited.emplace_back(place.first, &warp);
+  }
+  if (awaited.empty()) return false;
+  const auto& [block, warp] = awaited[random_number() % awaited.size()];
+  carry_out(*warp, block);
+  warp->awaited = false;
+  wake_waiters(warp);
+  return true;
 }
 
 void forget_products() {

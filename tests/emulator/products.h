@@ -1,9 +1,9 @@
 // Emulator of the CUDA runtime: asynchronous matrix products of a warpgroup (wgmma, sm_90a).
 //
 // Each destroys the registers that it will write at once. It reads its operands, registers and
-// shared memory, at a moment of the emulator's choice between its commit and the wait for it: at
-// once or as late as can be, by chance, so that both a missing wait and a buffer filled too early
-// show. Misuse ends the process, as other errors do that stop a GPU.
+// shared memory, at its commit or as late as can be, by chance: when no thread can run any more and
+// one waits for it. So both a missing wait and a buffer filled too early show. Misuse ends the
+// process, as other errors do that stop a GPU.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,8 @@ void wait_for_products(const float* d, Site site);
 
 // A cluster begins: nothing is in flight.
 void forget_products();
+// Carries out what a warp waits for; false where none does.
+bool land_products();
 // A block's threads have ended: stops the kernel where products are in flight, or where the warps
 // of a warpgroup have not asked for the same ones.
 void require_no_products();
