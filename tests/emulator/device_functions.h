@@ -102,14 +102,27 @@ inline int __all_sync(unsigned mask, int predicate, emulator::Site site = emulat
   return __ballot_sync(mask, predicate, site) == mask;
 }
 
-inline int __reduce_max_sync(unsigned mask, int value,
-                             emulator::Site site = emulator::Site::here()) {
-  const auto& values = emulator::exchange("__reduce_max_sync", mask, value, site);
-  int largest = value;
+// T: int or unsigned.
+template <class T>
+T __reduce_max_sync(unsigned mask, T value, emulator::Site site = emulator::Site::here()) {
+  const auto& values =
+      emulator::exchange("__reduce_max_sync", mask, static_cast<uint64_t>(value), site);
+  T largest = value;
   for (unsigned lane = 0; lane < emulator::kWarpSize; ++lane) {
-    if (mask >> lane & 1) largest = std::max(largest, static_cast<int>(values[lane]));
+    if (mask >> lane & 1) largest = std::max(largest, static_cast<T>(values[lane]));
   }
   return largest;
+}
+
+template <class T>
+T __reduce_min_sync(unsigned mask, T value, emulator::Site site = emulator::Site::here()) {
+  const auto& values =
+      emulator::exchange("__reduce_min_sync", mask, static_cast<uint64_t>(value), site);
+  T smallest = value;
+  for (unsigned lane = 0; lane < emulator::kWarpSize; ++lane) {
+    if (mask >> lane & 1) smallest = std::min(smallest, static_cast<T>(values[lane]));
+  }
+  return smallest;
 }
 
 // ---- memory and arithmetic ----

@@ -17,6 +17,7 @@
 #include "device_functions.h"
 #include "fiber.h"
 #include "mbarrier.h"
+#include "products.h"
 #include "transfer.h"
 
 uint3 threadIdx;
@@ -200,6 +201,12 @@ void report_deadlock() {
   }
 }
 
+// Of what is under way and a thread waits for: copies or products, by chance.
+bool land_something() {
+  if (chance() % 2 == 0) return land_transfers() || land_products();
+  return land_products() || land_transfers();
+}
+
 bool run_cluster(const uint3& first) {
   for (unsigned block = 0; block < blocks.size(); ++block) {
     Block& begun = blocks[block];
@@ -214,13 +221,15 @@ bool run_cluster(const uint3& first) {
   }
   forget_barriers();
   forget_transfers();
-  while (run_blocks() || pass_cluster_barrier() || land_transfers()) {
+  forget_products();
+  while (run_blocks() || pass_cluster_barrier() || land_something()) {
   }
   // What arrives after a block has gone overwrites the next one's shared memory.
   const bool finished = !transfers_in_flight() &&
                         std::all_of(blocks.begin(), blocks.end(),
                                     [](const Block& block) { return block.threads_left == 0; });
   if (!finished) report_deadlock();
+  if (finished) require_no_products();
   return finished;
 }
 

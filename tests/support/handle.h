@@ -93,6 +93,7 @@ class RowTally {
  public:
   explicit RowTally(std::string row) : row_(std::move(row)) {}
 
+  const std::string& row() const { return row_; }
   // `status` is what the call with the row forced returned, `rows` what explain says of it.
   // Returns true where the row ran, so that the result is to be checked.
   bool ran(mygemmStatus_t status, const std::map<std::string, std::string>& rows);

@@ -130,7 +130,8 @@ void gemm_element(const GemmArguments& gemm, int64_t i, int64_t j, double* value
     magnitude += std::fabs(added);
   }
   *value = sum;
-  *tolerance = sum_bound(gemm.k) * magnitude + 0x1p-149 * static_cast<double>(gemm.k + 1);
+  *tolerance = std::max(sum_bound(gemm.k), gemm.least_bound) * magnitude +
+               0x1p-149 * static_cast<double>(gemm.k + 1);
 }
 
 Reference gemm_reference(const GemmArguments& gemm) {

@@ -46,12 +46,19 @@ struct GemmArguments {
   float beta;
   const float* c;
   int64_t ldc;
+  double least_bound = 0;  // in place of sum_bound(k), where that is less
 };
 
 // The chain of FP32 operations that a result may be as wrong as, in units of |A||B|: the worst case
 // for short sums, and for long ones what random rounding errors reach, several times over. TF32
 // products are out by more.
 double sum_bound(int64_t terms);
+
+// What products on tensor cores (tf32x3 rows) may be off however short the sum is: for the product
+// of two low parts, which is left out, 8 units; for the last bits of low parts, 2 and 4; and 2 for
+// every 8 k, of up to 32, whose sum is cut off and not rounded. sum_bound() is less only where k is
+// so short that these rows must be forced.
+constexpr double kTensorBound = 24 * 0x1p-24;
 
 // One element of alpha op(A) op(B) + beta C and its tolerance.
 void gemm_element(const GemmArguments& gemm, int64_t i, int64_t j, double* value,

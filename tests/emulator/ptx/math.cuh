@@ -14,4 +14,6 @@ inline float exp2_approx(float x) {
 
 inline void fma_in_order(float& d, float a, float b) { d = std::fma(a, b, d); }
 
+inline void add_in_order(float& d, float a) { d += a; }
+
 }  // namespace mygemm::ptx

@@ -23,6 +23,10 @@ inline uint64_t* barrier_at(unsigned address) {
   return reinterpret_cast<uint64_t*>(static_cast<std::byte*>(emulator::shared_memory()) + address);
 }
 
+inline void mbarrier_arrive_at(unsigned barrier) {
+  emulator::arrive_expecting(barrier_at(barrier), 0);
+}
+
 inline void mbarrier_arrive_behind(unsigned barrier, unsigned) {
   emulator::arrive_expecting(barrier_at(barrier), 0);
 }

@@ -22,6 +22,14 @@ inline unsigned shared_address(const void* shared) {
                                static_cast<const std::byte*>(emulator::shared_memory()));
 }
 
+inline unsigned plain_shared_address(const void* shared) { return shared_address(shared); }
+
+inline unsigned load_shared_4(unsigned address) {
+  if (address % 4 != 0) emulator::stop("misaligned load of 4 bytes from shared memory");
+  return *reinterpret_cast<const unsigned*>(
+      static_cast<const std::byte*>(emulator::shared_memory()) + address);
+}
+
 inline float4 load_shared_16(unsigned address) {
   if (address % 16 != 0) emulator::stop("misaligned load of 16 bytes from shared memory");
   return *reinterpret_cast<const float4*>(static_cast<const std::byte*>(emulator::shared_memory()) +

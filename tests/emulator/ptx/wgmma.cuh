@@ -1,0 +1,32 @@
+// Emulator of the CUDA runtime: stands in for src/ptx/wgmma.cuh (sm_90a).
+#pragma once
+
+#include <cstdint>
+
+#include "products.h"
+
+namespace mygemm::ptx {
+
+inline void wgmma_fence() { emulator::fence_products(); }
+
+inline void wgmma_commit(emulator::Site site = emulator::Site::here()) {
+  emulator::commit_products(site);
+}
+
+template <int kCount>
+void wgmma_wait(float (&d)[kCount], emulator::Site site = emulator::Site::here()) {
+  emulator::wait_for_products(d, site);
+}
+
+inline uint64_t wgmma_matrix(unsigned address) {
+  constexpr uint64_t kLeadingStride = 1, kStride = 1024 / 16, kSwizzle128 = 1;
+  return kLeadingStride << 16 | kStride << 32 | kSwizzle128 << 62 | (address & 0x3ffff) >> 4;
+}
+
+template <int kN>
+void wgmma_tf32(float (&d)[kN / 2], const unsigned (&a)[4], uint64_t b, bool add) {
+  static_assert(kN == 64 || kN == 128 || kN == 192);
+  emulator::start_product(d, kN / 2, a, b, add);
+}
+
+}  // namespace mygemm::ptx

@@ -1,0 +1,400 @@
+// Ops tests: products of infinities, NaN, and the largest and smallest numbers, on the rows that
+// multiply on tensor cores and on whatever the plan chooses. Results have to be what FP32
+// multiply-adds give: the same infinities and NaN, and else as near to FP64.
+#include <bit>
+#include <cfloat>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/handle.h"
+#include "support/memory.h"
+#include "support/random.h"
+
+namespace mygemm_tests {
+namespace {
+
+constexpr size_t kWorkspace = size_t{36} << 20;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+// Rows of several warps of a tile; deep enough for the plan to choose tensor cores, and to cut.
+constexpr int64_t kM = 44, kN = 20, kK = 520;
+// What a result may be off: in units of |A||B|, and in the smallest denormals. Half as much as
+// values whose lower halves are lost would be.
+constexpr double kRelative = 48 * 0x1p-24, kAbsolute = 64 * 0x1p-149;
+
+float from_bits(uint32_t bits) { return std::bit_cast<float>(bits); }
+
+// op(A) and op(B), whatever the operations.
+struct Factors {
+  std::vector<float> a_values = std::vector<float>(kM * kK);
+  std::vector<float> b_values = std::vector<float>(kK * kN);
+  bool exact = false;     // FP32 sums are, in any order
+  bool ordinary = false;  // tensor cores' own results are right
+
+  float& a(int64_t i, int64_t k) { return a_values[static_cast<size_t>(i + k * kM)]; }
+  float& b(int64_t k, int64_t j) { return b_values[static_cast<size_t>(k + j * kK)]; }
+  float a(int64_t i, int64_t k) const { return a_values[static_cast<size_t>(i + k * kM)]; }
+  float b(int64_t k, int64_t j) const { return b_values[static_cast<size_t>(k + j * kK)]; }
+
+  // Multiplies rows of A and columns of B by powers of two.
+  Factors& scale(int of_a, int of_b) {
+    for (float& x : a_values) x = std::ldexp(x, of_a);
+    for (float& x : b_values) x = std::ldexp(x, of_b);
+    return *this;
+  }
+};
+
+// 24 random bits each, between `low` and 2 and of either sign, or positive.
+Factors ordinary(uint64_t seed = 1, double low = 0, bool positive = false) {
+  Factors f;
+  Random random(seed);
+  const auto next = [&] {
+    const double magnitude = random.real(low, 2);
+    return static_cast<float>(positive || random.integer(0, 1) != 0 ? magnitude : -magnitude);
+  };
+  for (float& x : f.a_values) x = next();
+  for (float& x : f.b_values) x = next();
+  return f;
+}
+
+// Puts a value into each of five rows of A, and of five columns of B.
+void scatter(const uint32_t (&values)[5], Factors* in_a, Factors* in_b) {
+  for (int64_t at = 0; at < 5; ++at) {
+    in_a->a(5 + 8 * at, 3 + 100 * at) = from_bits(values[at]);
+    in_b->b(3 + 100 * at, 4 + 3 * at) = from_bits(values[at]);
+  }
+}
+
+// What an element has to be.
+struct Expected {
+  float chain = 0;  // of fused multiply-adds, in the order of k
+  double sum = 0, magnitude = 0;
+  bool special = false;  // infinities or NaN go in
+};
+
+std::vector<Expected> expected_of(const Factors& f) {
+  std::vector<Expected> all;
+  for (int64_t j = 0; j < kN; ++j) {
+    for (int64_t i = 0; i < kM; ++i) {
+      Expected e;
+      for (int64_t k = 0; k < kK; ++k) {
+        const float a = f.a(i, k), b = f.b(k, j);
+        const double product = static_cast<double>(a) * b;
+        e.chain = std::fma(a, b, e.chain);
+        e.sum += product;
+        e.magnitude += std::fabs(product);
+        e.special = e.special || !std::isfinite(a) || !std::isfinite(b);
+      }
+      all.push_back(e);
+    }
+  }
+  return all;
+}
+
+bool same_class(float x, float y) {
+  if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
+  return std::isinf(x) && x == y;
+}
+
+bool same_bits(float x, float y) {
+  return std::bit_cast<uint32_t>(x) == std::bit_cast<uint32_t>(y);
+}
+
+struct Scalars {
+  float alpha, beta;
+};
+
+float chain_result(const Expected& e, float c, const Scalars& s) {
+  return s.beta == 0 ? s.alpha * e.chain : std::fma(s.alpha, e.chain, s.beta * c);
+}
+
+// any_order: the row may add up in another order than the chain. Its sums may then overflow where
+// those of the chain do not, or to the other infinity, or to NaN.
+bool is_right(float got, const Expected& e, float c, const Scalars& s, bool exact, bool any_order) {
+  const float chain = chain_result(e, c, s);
+  if (e.special) return same_class(got, chain);
+  if (exact || e.magnitude == 0) return same_bits(got, chain);
+  // A sum that need not overflow may come out right, too.
+  if (!std::isfinite(chain) && same_class(got, chain)) return true;
+  if (any_order && e.magnitude > FLT_MAX && !std::isfinite(got)) return true;
+  const double added = s.beta == 0 ? 0 : static_cast<double>(s.beta) * c;
+  const double error = std::fabs(got - (s.alpha * e.sum + added));
+  return error <= kRelative * (std::fabs(s.alpha) * e.magnitude + std::fabs(added)) + kAbsolute;
+}
+
+// A column-major matrix and its transposed.
+std::vector<float> stored(const std::vector<float>& x, int64_t rows, bool transposed, int64_t ld) {
+  const int64_t cols = static_cast<int64_t>(x.size()) / rows;
+  std::vector<float> result(static_cast<size_t>(ld * (transposed ? rows : cols)));
+  for (int64_t j = 0; j < cols; ++j) {
+    for (int64_t i = 0; i < rows; ++i) {
+      result[static_cast<size_t>(transposed ? j + i * ld : i + j * ld)] =
+          x[static_cast<size_t>(i + j * rows)];
+    }
+  }
+  return result;
+}
+
+class SpecialValues : public RowTest {
+ protected:
+  SpecialValues() : handle_(Family::kGemm, GetParam(), kWorkspace) {}
+
+  // With all operations; with alpha and beta, and without, and a C that must not be read; aligned
+  // and not.
+  void run(const std::string& name, const Factors& f) {
+    if (IsSkipped() || HasFailure()) return;
+    const std::vector<Expected> expected = expected_of(f);
+    for (int ops = 0; ops < 4; ++ops) {
+      const Scalars scalars = runs_ % 2 == 0 ? Scalars{1, 0} : Scalars{-1.25f, 0.5f};
+      const int padding = runs_ / 2 % 2;
+      SCOPED_TRACE(name + ", operations " + std::to_string(ops) + ", beta " +
+                   std::to_string(scalars.beta) + ", padding " + std::to_string(padding));
+      product(f, expected, ops / 2 != 0, ops % 2 != 0, scalars, padding);
+      if (IsSkipped() || HasFailure()) return;
+      ++runs_;
+    }
+    ++runs_;  // the next case goes with other scalars
+  }
+
+ private:
+  void product(const Factors& f, const std::vector<Expected>& expected, bool transa, bool transb,
+               const Scalars& scalars, int padding) {
+    const int64_t lda = (transa ? kK : kM) + padding, ldb = (transb ? kN : kK) + padding;
+    const std::vector<float> a = stored(f.a_values, kM, transa, lda);
+    const std::vector<float> b = stored(f.b_values, kK, transb, ldb);
+    std::vector<float> old(expected.size(), std::numeric_limits<float>::quiet_NaN());
+    if (scalars.beta != 0) {  // as large as the products are
+      for (size_t at = 0; at < old.size(); ++at) {
+        const auto magnitude = static_cast<float>(expected[at].magnitude / 4);
+        old[at] = f.exact || !std::isfinite(magnitude) ? 0.0f : magnitude;
+      }
+    }
+    const DeviceBuffer a_buffer(a.data(), a.size() * sizeof(float), 0);
+    const DeviceBuffer b_buffer(b.data(), b.size() * sizeof(float), 0);
+    const DeviceBuffer c_buffer(old.data(), old.size() * sizeof(float), 0);
+    const mygemmStatus_t status = mygemm_sgemm(
+        handle_, transa ? MYGEMM_OP_T : MYGEMM_OP_N, transb ? MYGEMM_OP_T : MYGEMM_OP_N, kM, kN, kK,
+        &scalars.alpha, a_buffer.as<float>(), lda, b_buffer.as<float>(), ldb, &scalars.beta,
+        c_buffer.as<float>(), kM);
+    synchronize();
+    if (!GetParam().empty() && status == MYGEMM_STATUS_NOT_SUPPORTED) {
+      GTEST_SKIP() << mygemm_last_error();
+    }
+    ASSERT_EQ(status, MYGEMM_STATUS_SUCCESS) << mygemm_last_error();
+    std::vector<float> c(old.size());
+    c_buffer.download(c.data());
+    int wrong = 0;
+    for (size_t at = 0; at < c.size(); ++at) {
+      if (is_right(c[at], expected[at], old[at], scalars, f.exact, GetParam().empty())) continue;
+      if (++wrong > 1) continue;
+      ADD_FAILURE() << "element " << at % kM << ", " << at / kM << " is " << c[at] << ", a chain "
+                    << expected[at].chain << ", the sum " << expected[at].sum << " of "
+                    << expected[at].magnitude;
+    }
+    EXPECT_EQ(wrong, 0);
+    if (!f.ordinary || GetParam().empty()) return;
+    // Results that are not trusted come from a chain. They would also hide operands that are not
+    // there yet, and are NaN.
+    for (size_t first = 0; first < kM; first += kM / 4) {
+      bool all = true;
+      for (size_t at = 0; at < c.size(); ++at) {
+        if (at % kM < first || at % kM >= first + kM / 4) continue;
+        all = all && same_bits(c[at], chain_result(expected[at], old[at], scalars));
+      }
+      EXPECT_FALSE(all) << "rows from " << first << " on are not those of tensor cores";
+    }
+  }
+
+  Handle handle_;
+  int runs_ = 0;
+};
+
+TEST_P(SpecialValues, OrdinaryOnesAreTrusted) {
+  Factors f = ordinary(8);
+  f.ordinary = true;
+  run("ordinary", f);
+  run("larger and smaller", f.scale(-40, 60));
+}
+
+// ---- infinities and NaN ------------------------------------------------------------------------
+
+// Quiet and signalling ones; what is left of the first three in TF32 is infinite, or zero.
+constexpr uint32_t kNans[] = {0x7f800001, 0x7fffffff, 0xff801fff, 0x7fc00000, 0xffc01000};
+
+TEST_P(SpecialValues, NanReachesItsRowOrColumnAlone) {
+  Factors in_a = ordinary(), in_b = ordinary();
+  scatter(kNans, &in_a, &in_b);
+  run("in A", in_a);
+  run("in B", in_b);
+  in_a.b_values.assign(in_a.b_values.size(), 0.0f);
+  run("in A, B is zero", in_a);
+}
+
+TEST_P(SpecialValues, InfinityReachesItsRowOrColumnAlone) {
+  Factors in_a = ordinary(), in_b = ordinary();
+  in_a.a(17, 33) = kInfinity;
+  in_a.a(40, 519) = -kInfinity;
+  in_b.b(0, 3) = -kInfinity;
+  in_b.b(511, 19) = kInfinity;
+  run("in A", in_a);
+  run("in B", in_b);
+  in_b.a(9, 0) = kInfinity;  // meets that of B in one element
+  run("in both", in_b);
+}
+
+TEST_P(SpecialValues, InfinityAndZeroOrTheOtherInfinityAreNan) {
+  Factors f = ordinary();
+  f.a(12, 77) = kInfinity;
+  f.b(77, 5) = 0;
+  f.b(77, 6) = -0.0f;
+  f.a(30, 10) = kInfinity;
+  f.a(30, 500) = kInfinity;  // one product with it is +, one -
+  f.b(10, 8) = 1, f.b(500, 8) = -2;
+  f.b(10, 9) = 1, f.b(500, 9) = 2;
+  run("in A", f);
+  Factors g = ordinary();
+  g.b(519, 12) = -kInfinity;
+  for (int64_t i = 0; i < kM; i += 3) g.a(i, 519) = 0;
+  for (int64_t k = 0; k < kK; ++k) g.a(7, k) = 0;
+  run("in B", g);
+}
+
+// ---- large values ------------------------------------------------------------------------------
+
+// FLT_MAX, and the neighbours of what rounds to infinity in TF32.
+constexpr uint32_t kLarge[] = {0x7f7fffff, 0x7f7ff000, 0x7f7fefff, 0x7f7fe000, 0xff7fffff};
+
+TEST_P(SpecialValues, TheLargestNumbersAreNotInfinite) {
+  Factors in_a = ordinary().scale(0, -12), in_b = ordinary().scale(-12, 0);
+  scatter(kLarge, &in_a, &in_b);
+  run("in A", in_a);
+  run("in B", in_b);
+
+  Factors alone;
+  for (int64_t i = 0; i < kM; ++i) alone.a(i, 7 * i) = from_bits(kLarge[i % 5]);
+  for (int64_t j = 0; j < kN; ++j) {
+    constexpr float kFactors[] = {1.0f, -0.5f, 0x1p-30f};
+    for (int64_t k = 0; k < kK; ++k) alone.b(k, j) = kFactors[j % 3];
+  }
+  run("alone", alone);
+}
+
+TEST_P(SpecialValues, SumsOverflowWhereTheyShould) {
+  run("all", ordinary(2, 1, true).scale(60, 62));
+  run("few", ordinary(3, 1).scale(63, 62));
+  run("none", ordinary(4, 1, true).scale(58, 58));
+  run("products", ordinary(5, 1).scale(64, 64));
+  Factors f = ordinary(6, 1, true).scale(63, 62);  // there and back: the chain does not come back
+  for (int64_t i = 0; i < kM; i += 2) {
+    for (int64_t k = 0; k < kK; ++k) f.a(i, k) = (k < kK / 2 ? 1 : -1) * std::fabs(f.a(i, k));
+  }
+  run("there and back", f);
+}
+
+// ---- small values ------------------------------------------------------------------------------
+
+TEST_P(SpecialValues, DenormalsCount) {
+  run("A", ordinary(1, 1).scale(-130, 0));
+  run("B", ordinary(2, 1).scale(0, -130));
+  run("A, hardly any bits", ordinary(3, 1).scale(-147, 3));
+  run("both", ordinary(4, 1).scale(-130, -130));
+}
+
+// Around what the high and the low part of a value take to be exact.
+TEST_P(SpecialValues, SmallValuesLoseNoBits) {
+  for (const int exponent : {-144, -126, -120, -114, -113, -112, -104}) {
+    const std::string name = "2^" + std::to_string(exponent);
+    run("A " + name, ordinary(1, 1).scale(exponent, 0));
+    run("B " + name, ordinary(2, 1).scale(0, exponent));
+  }
+}
+
+TEST_P(SpecialValues, TinyTimesHuge) {
+  run("A tiny", ordinary(1, 1, true).scale(-130, 120));
+  run("B tiny", ordinary(2, 1).scale(120, -130));
+  run("one", ordinary(3, 1).scale(-118, 118));
+}
+
+TEST_P(SpecialValues, ProductsThatAreSmall) {
+  run("1e-40", ordinary(1, 1).scale(-100, -33));
+  run("positive", ordinary(2, 1, true).scale(-33, -100));
+  run("positive, of few bits", ordinary(7, 1, true).scale(-70, -70));
+  run("around the smallest", ordinary(3, 1).scale(-75, -74));
+  run("around the normal ones", ordinary(4, 1).scale(-63, -63));
+  run("where none are lost", ordinary(6, 1).scale(-50, -50));
+}
+
+TEST_P(SpecialValues, OneSmallValueAmongOrdinaryOnes) {
+  Factors f = ordinary(1, 1);
+  for (const int64_t i : {0, 21, 43}) {
+    for (int64_t k = 0; k < kK; ++k) f.a(i, k) = 0;
+    f.a(i, 100 + i) = from_bits(0x00012345);
+  }
+  f.a(5, 5) = from_bits(1);
+  run("alone in a row of A", f);
+  Factors g = ordinary(2, 1);
+  for (int64_t k = 0; k < kK; ++k) g.b(k, 17) = 0;
+  g.b(333, 17) = -0x1.234568p-120f;
+  run("alone in a column of B", g);
+  // In the first steps of the sum and the last ones alone, which may be in different pieces.
+  Factors h = ordinary(3, 1);
+  for (int64_t i = 0; i < kM; ++i) {
+    for (int64_t k = 0; k < kK; ++k) h.a(i, k) *= (k < 8) == (i % 2 == 0) ? 0x1p-125f : 0.0f;
+  }
+  run("in pieces", h);
+}
+
+// ---- zeros -------------------------------------------------------------------------------------
+
+TEST_P(SpecialValues, ZerosOfEitherSign) {
+  Factors f = ordinary();
+  f.exact = true;
+  for (float& x : f.a_values) x = -0.0f;
+  run("A is -0", f);
+  for (float& x : f.b_values) x = -0.0f;
+  run("both are -0", f);
+  Factors g = ordinary();
+  for (int64_t k = 0; k < kK; ++k) g.a(16, k) = 0, g.a(17, k) = -0.0f, g.b(k, 13) = 0;
+  run("rows and columns", g);
+}
+
+TEST_P(SpecialValues, WhatCancelsLeavesNothing) {
+  Factors f;
+  f.exact = true;
+  Random random(7);
+  constexpr int64_t kDistances[] = {1, 8, 16, 24, 32, 64, 260, 300};
+  // Of 12 bits, so that a multiply-add of one product leaves nothing over.
+  const auto next = [&] { return static_cast<float>(random.integer(2049, 4095)) * 0x1p-11f; };
+  for (int64_t i = 0; i < kM; ++i) {
+    const int64_t first = 3 + i * 4, second = first + kDistances[i % 8];
+    f.a(i, first) = next();
+    f.a(i, second) = -f.a(i, first);
+  }
+  for (int64_t j = 0; j < kN; ++j) {
+    f.b(0, j) = next();
+    for (int64_t k = 1; k < kK; ++k) f.b(k, j) = f.b(0, j);
+  }
+  run("pairs", f);
+  f.scale(-60, -70);
+  run("small pairs", f);
+}
+
+std::vector<std::string> rows() {
+  std::vector<std::string> names = {""};
+  for (const std::string& name : row_names(Family::kGemm)) {
+    if (name.starts_with("tf32x3")) names.push_back(name);
+  }
+  return names;
+}
+
+std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
+  return info.param.empty() ? "chosen" : info.param;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, SpecialValues, ::testing::ValuesIn(rows()), test_name);
+
+}  // namespace
+}  // namespace mygemm_tests
