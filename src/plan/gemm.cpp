@@ -163,7 +163,7 @@ const char* unsupported(const GemmRow& row, const GemmProblem& p, const DeviceTr
   if (row.needs & kNeedsTensorCores) {
     if (p.math == MYGEMM_MATH_STRICT) return "strict math: FP32 multiply-adds alone";
     if (!options.forced && p.k < row.least_k) {
-      return "k is too short for tensor cores to be as accurate as multiply-adds";
+      return "k is too short for tensor cores to be as accurate as a chain";
     }
   }
   if (row.needs & kNeedsTensorMap) {

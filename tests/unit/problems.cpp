@@ -45,6 +45,11 @@ GemmProblem gemm(bool transa, bool transb, int64_t m, int64_t n, int64_t k, int6
   return p;
 }
 
+GemmProblem strict(GemmProblem problem) {
+  problem.math = MYGEMM_MATH_STRICT;
+  return problem;
+}
+
 SoftmaxProblem softmax(int64_t rows, int64_t cols, mygemmDataType_t type) {
   const int64_t ld = std::max<int64_t>(1, cols);
   SoftmaxProblem p{};

@@ -22,6 +22,8 @@ mygemm::Scalar host_scalar(float value);
 // Dense problems with the smallest legal leading dimensions and strides; alpha = 1, beta = 0.
 mygemm::GemmProblem gemm(bool transa, bool transb, int64_t m, int64_t n, int64_t k,
                          int64_t batch_count = 1);
+// The same in strict math.
+mygemm::GemmProblem strict(mygemm::GemmProblem problem);
 mygemm::SoftmaxProblem softmax(int64_t rows, int64_t cols, mygemmDataType_t type = MYGEMM_R_32F);
 mygemm::SoftmaxProblem softmax_backward(int64_t rows, int64_t cols,
                                         mygemmDataType_t type = MYGEMM_R_32F);

@@ -1,0 +1,93 @@
+// Unit tests: when the plan uses tensor cores.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "kernels/gemm/columns.h"
+#include "plan/plan.h"
+#include "unit/problems.h"
+
+namespace mygemm_tests {
+namespace {
+
+using namespace mygemm;
+
+constexpr size_t kWorkspace = size_t{32} << 20;
+
+bool on_tensor_cores(const GemmRow& row) { return (row.needs & kNeedsTensorCores) != 0; }
+
+const GemmRow& choice(const GemmProblem& p, const DeviceTraits& device,
+                      const PlanOptions& options = {kWorkspace, nullptr}) {
+  Plan<GemmProblem> plan;
+  EXPECT_EQ(make_plan(p, device, options, &plan), MYGEMM_STATUS_SUCCESS);
+  return *plan.row;
+}
+
+const DeviceTraits& h200() { return *find_device("H200"); }
+
+TEST(TensorPlan, LargeProductsUseThemInDefaultMathOnHopperAlone) {
+  for (const bool transa : {false, true}) {
+    for (const bool transb : {false, true}) {
+      for (const int64_t size : {1024, 2048, 4096, 8192, 16384}) {
+        const GemmProblem p = gemm(transa, transb, size, size, size);
+        for (const DeviceTraits& device : known_devices()) {
+          EXPECT_EQ(on_tensor_cores(choice(p, device)), device.cc == 90) << device.name;
+        }
+        EXPECT_FALSE(on_tensor_cores(choice(strict(p), h200()))) << size;
+      }
+    }
+  }
+}
+
+TEST(TensorPlan, WithoutAWorkspaceToo) {
+  EXPECT_TRUE(on_tensor_cores(choice(gemm(false, false, 4096, 4096, 4096), h200(), {})));
+}
+
+TEST(TensorPlan, StrictMathRefusesThemByName) {
+  const GemmProblem p = strict(gemm(false, false, 4096, 4096, 4096));
+  Plan<GemmProblem> plan;
+  EXPECT_EQ(make_plan(p, h200(), {kWorkspace, "tf32x3_128x192"}, &plan),
+            MYGEMM_STATUS_NOT_SUPPORTED);
+}
+
+// Below a row's least k a chain of multiply-adds is more accurate; who forces the row knows better.
+TEST(TensorPlan, ShortSumsAreLeftToMultiplyAddsUnlessForced) {
+  for (const GemmRow& row : rows_for(GemmProblem{})) {
+    if (!on_tensor_cores(row)) continue;
+    EXPECT_GE(row.least_k, 512) << row.name;
+    const GemmProblem shorter = gemm(false, false, 1100, 1100, row.least_k - 1);
+    const GemmProblem p = gemm(false, false, 1100, 1100, row.least_k);
+    const PlanOptions planned{kWorkspace, nullptr}, forced{kWorkspace, row.name};
+    EXPECT_NE(unsupported(row, shorter, h200(), planned), nullptr) << row.name;
+    EXPECT_EQ(unsupported(row, p, h200(), planned), nullptr) << row.name;
+    EXPECT_EQ(unsupported(row, shorter, h200(), forced), nullptr) << row.name;
+  }
+}
+
+// C = A^T B^T is computed as its transposed, so that its tiles lie the other way.
+TEST(TensorPlan, CountsTheTilesOfTheTransposedWhereThatIsComputed) {
+  const GemmRow& row = gemm_row("tf32x3_128x192");
+  const auto seconds = [&](bool trans, int64_t m, int64_t n) {
+    return cost(row, gemm(trans, trans, m, n, 4096), h200(), {kWorkspace, row.name});
+  };
+  EXPECT_DOUBLE_EQ(seconds(true, 192 * 11, 128 * 12), seconds(true, 192 * 11 - 1, 128 * 12));
+  EXPECT_LT(seconds(true, 192 * 11, 128 * 12), seconds(true, 192 * 11 + 1, 128 * 12 + 1));
+  const GemmProblem p = gemm(true, true, 300, 500, 40), q = transposed(p);
+  EXPECT_FALSE(q.transa || q.transb);
+  EXPECT_EQ(q.m, 500);
+  EXPECT_EQ(q.n, 300);
+  EXPECT_EQ(q.a.data, p.b.data);
+  EXPECT_EQ(q.b.ld, p.a.ld);
+}
+
+TEST(TensorPlan, ExplainSaysWhyTheyAreNotUsed) {
+  const PlanOptions options{kWorkspace, nullptr};
+  const GemmProblem p = gemm(false, false, 4096, 4096, 100);
+  EXPECT_NE(explain(p, h200(), options).find("k is too short for tensor cores"), std::string::npos);
+  EXPECT_NE(explain(strict(p), h200(), options).find("strict math"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mygemm_tests
