@@ -140,19 +140,18 @@ std::vector<float> stored(const std::vector<float>& x, int64_t rows, bool transp
 
 class SpecialValues : public RowTest {
  protected:
-  SpecialValues() : handle_(Family::kGemm, GetParam(), kWorkspace) {}
-
   // With all operations; with alpha and beta, and without, and a C that must not be read; aligned
   // and not.
   void run(const std::string& name, const Factors& f) {
     if (IsSkipped() || HasFailure()) return;
+    const Handle handle(Family::kGemm, GetParam(), kWorkspace);
     const std::vector<Expected> expected = expected_of(f);
     for (int ops = 0; ops < 4; ++ops) {
       const Scalars scalars = runs_ % 2 == 0 ? Scalars{1, 0} : Scalars{-1.25f, 0.5f};
       const int padding = runs_ / 2 % 2;
       SCOPED_TRACE(name + ", operations " + std::to_string(ops) + ", beta " +
                    std::to_string(scalars.beta) + ", padding " + std::to_string(padding));
-      product(f, expected, ops / 2 != 0, ops % 2 != 0, scalars, padding);
+      product(handle, f, expected, ops / 2 != 0, ops % 2 != 0, scalars, padding);
       if (IsSkipped() || HasFailure()) return;
       ++runs_;
     }
@@ -160,8 +159,8 @@ class SpecialValues : public RowTest {
   }
 
  private:
-  void product(const Factors& f, const std::vector<Expected>& expected, bool transa, bool transb,
-               const Scalars& scalars, int padding) {
+  void product(mygemmHandle_t handle, const Factors& f, const std::vector<Expected>& expected,
+               bool transa, bool transb, const Scalars& scalars, int padding) {
     const int64_t lda = (transa ? kK : kM) + padding, ldb = (transb ? kN : kK) + padding;
     const std::vector<float> a = stored(f.a_values, kM, transa, lda);
     const std::vector<float> b = stored(f.b_values, kK, transb, ldb);
@@ -175,10 +174,10 @@ class SpecialValues : public RowTest {
     const DeviceBuffer a_buffer(a.data(), a.size() * sizeof(float), 0);
     const DeviceBuffer b_buffer(b.data(), b.size() * sizeof(float), 0);
     const DeviceBuffer c_buffer(old.data(), old.size() * sizeof(float), 0);
-    const mygemmStatus_t status = mygemm_sgemm(
-        handle_, transa ? MYGEMM_OP_T : MYGEMM_OP_N, transb ? MYGEMM_OP_T : MYGEMM_OP_N, kM, kN, kK,
-        &scalars.alpha, a_buffer.as<float>(), lda, b_buffer.as<float>(), ldb, &scalars.beta,
-        c_buffer.as<float>(), kM);
+    const mygemmStatus_t status =
+        mygemm_sgemm(handle, transa ? MYGEMM_OP_T : MYGEMM_OP_N, transb ? MYGEMM_OP_T : MYGEMM_OP_N,
+                     kM, kN, kK, &scalars.alpha, a_buffer.as<float>(), lda, b_buffer.as<float>(),
+                     ldb, &scalars.beta, c_buffer.as<float>(), kM);
     synchronize();
     if (!GetParam().empty() && status == MYGEMM_STATUS_NOT_SUPPORTED) {
       GTEST_SKIP() << mygemm_last_error();
@@ -208,7 +207,6 @@ class SpecialValues : public RowTest {
     }
   }
 
-  Handle handle_;
   int runs_ = 0;
 };
 
