@@ -16,14 +16,7 @@
 namespace mygemm {
 namespace {
 
-using mygemm_tests::all_devices;
-using mygemm_tests::gemm;
-using mygemm_tests::host_device;
-using mygemm_tests::Random;
-using mygemm_tests::softmax;
-using mygemm_tests::softmax_backward;
-using mygemm_tests::transpose;
-using mygemm_tests::transpose_in_place;
+using namespace mygemm_tests;
 
 constexpr size_t kMiB = 1024 * 1024;
 constexpr size_t kWorkspaces[] = {0, 1, 4096, kMiB, 8 * kMiB, 32 * kMiB, 1024 * kMiB, SIZE_MAX};

@@ -45,9 +45,9 @@ struct RoomInC {
   }
 };
 
-// What an error of half a unit of TF32 denormals, 2^-137, amounts to where it may be 2^-26 of a
-// result; and what sums may lose among denormal numbers.
-constexpr float kLoss = 0x1p-111f, kDenormalLoss = 0x1p-122f;
+// What an error of a unit of TF32 denormals, 2^-136, amounts to where it may be 2^-26 of a result;
+// and what sums may lose among denormal numbers.
+constexpr float kLoss = 0x1p-110f, kDenormalLoss = 0x1p-122f;
 
 // Whether all of a lane's results inside C are finite, and `least` or more.
 template <class Tile>

@@ -162,12 +162,15 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Sums& sums, Sha
 #pragma unroll
   for (int r = 0; r < kResults; ++r) ptx::add_in_order(sum[r], chunk[r]);
   const int step = (unit - 1) / kParts;
+  const WorkItem same = s.items[step % Shared::kNotes];
+  unsigned bits = same.tile ^ same.begin ^ same.end;
 #pragma unroll
   for (int w = 0; w < Tile::kProducerWarps; ++w) {
-    sums.b += s.b_sums[step % Shared::kPlanes][w];
+    const float sum_of_b = s.b_sums[step % Shared::kPlanes][w];
+    sums.b += sum_of_b;
+    bits ^= __float_as_uint(sum_of_b);
   }
-  const WorkItem same = s.items[step % Shared::kNotes];
-  ptx::mbarrier_arrive_at(free_at + (unit - 1) % kUnits * kBarrier);
+  ptx::mbarrier_arrive_behind(free_at + (unit - 1) % kUnits * kBarrier, bits);
   sums.a = largest_in_warp(sums.a);
   return same;
 }

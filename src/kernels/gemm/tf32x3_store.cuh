@@ -67,7 +67,7 @@ template <class Tile, class Rows, bool kTransposed, bool kReadsC>
 __device__ __forceinline__ void store(Results<Tile>& sum, const Target& to, int warp, int lane) {
   constexpr bool kSwaps = !Rows::kAlongDepth;
   const int group = lane / 4, column = lane % 4 * 2;
-  const int row = kSwaps ? Rows::row(warp, group) : Rows::row(warp, group);
+  const int row = Rows::row(warp, group);
   constexpr int kToLower = kSwaps ? 16 : 8;
   const bool upper_valid = row < to.rows, lower_valid = row + kToLower < to.rows;
   const int64_t along_m = kTransposed ? to.ld : 1, along_n = kTransposed ? 1 : to.ld;
