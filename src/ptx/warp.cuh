@@ -27,6 +27,21 @@ __device__ __forceinline__ int same_in_warp(int value) {
   return __shfl_sync(0xffffffffu, value, 0);
 }
 
+// redux.sync: the largest, and the smallest, of what all lanes have. Before SM 80 by shuffles.
+__device__ __forceinline__ unsigned largest_in_warp(unsigned value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  for (int apart = 16; apart > 0; apart /= 2) {
+    value = max(value, __shfl_xor_sync(0xffffffffu, value, apart));
+  }
+  return value;
+#else
+  return __reduce_max_sync(0xffffffffu, value);
+#endif
+}
+__device__ __forceinline__ unsigned smallest_in_warp(unsigned value) {
+  return ~largest_in_warp(~value);
+}
+
 // elect.sync: true for one lane of the warp. All lanes must call. From SM 90 on copies that one
 // lane starts then take their operands from uniform registers without a loop over lanes.
 __device__ __forceinline__ bool elect_one() {

@@ -11,6 +11,7 @@
 #include "ptx/mbarrier.cuh"
 #include "ptx/shared.cuh"
 #include "ptx/tma.cuh"
+#include "ptx/warp.cuh"
 #include "ptx/wgmma.cuh"
 
 namespace mygemm::tf32x3 {
@@ -30,7 +31,7 @@ struct Feed {
 
 // The largest of what all lanes have; NaN where one has. No value is below 0.
 __device__ __forceinline__ float largest_in_warp(float value) {
-  return __uint_as_float(__reduce_max_sync(0xffffffffu, __float_as_uint(value)));
+  return __uint_as_float(ptx::largest_in_warp(__float_as_uint(value)));
 }
 
 // What those who feed tell those who multiply: that there are no more items.
@@ -56,7 +57,7 @@ struct Magnitudes {
   }
   // What all lanes of a warp saw.
   __device__ __forceinline__ Magnitudes of_warp() const {
-    return {largest_in_warp(largest), __reduce_min_sync(0xffffffffu, smallest)};
+    return {largest_in_warp(largest), ptx::smallest_in_warp(smallest)};
   }
 };
 template <class Tile>
@@ -77,7 +78,7 @@ struct SharedStorage {
   static constexpr int kArrivals = Feed::kMapped ? 1 : 32 * Tile::kProducerWarps;
   static constexpr int kStageA = Tile::kBlockM * kLine, kStageB = Tile::kBlockN * kLine;
   // Feeders may be two steps ahead of an item's last, whose notes are still to be read.
-  static constexpr int kNotes = 4;
+  static constexpr int kNotes = 2 * kPlanes;
 
   alignas(1024) float a[kStages][kStageA];
   alignas(1024) float b[kStages][kStageB];
@@ -106,7 +107,7 @@ __device__ __forceinline__ void copy_lines(float* stage, const GemmOperand<const
   const float* matrix = x.matrix(at.batch);
   if constexpr (kAlong == Along::kDepth) {
     const float* from = matrix + (at.origin + warp) * x.ld + at.k + lane;
-#pragma unroll 2
+#pragma unroll 1
     for (int row = warp; row < kBlock; row += kWarps) {
       ptx::cp_async_4(stage + row * kLine + (lane ^ row % 8 * 4), from,
                       row < at.extent && lane < at.depth);

@@ -162,15 +162,11 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Sums& sums, Sha
 #pragma unroll
   for (int r = 0; r < kResults; ++r) ptx::add_in_order(sum[r], chunk[r]);
   const int step = (unit - 1) / kParts;
+#pragma unroll 1
+  for (int w = 0; w < Tile::kProducerWarps; ++w) sums.b += s.b_sums[step % Shared::kPlanes][w];
   const WorkItem same = s.items[step % Shared::kNotes];
-  unsigned bits = same.tile ^ same.begin ^ same.end;
-#pragma unroll
-  for (int w = 0; w < Tile::kProducerWarps; ++w) {
-    const float sum_of_b = s.b_sums[step % Shared::kPlanes][w];
-    sums.b += sum_of_b;
-    bits ^= __float_as_uint(sum_of_b);
-  }
-  ptx::mbarrier_arrive_behind(free_at + (unit - 1) % kUnits * kBarrier, bits);
+  ptx::mbarrier_arrive_behind(free_at + (unit - 1) % kUnits * kBarrier,
+                              __float_as_uint(sums.b) ^ same.tile ^ same.begin ^ same.end);
   sums.a = largest_in_warp(sums.a);
   return same;
 }

@@ -27,9 +27,9 @@ __device__ __forceinline__ void split_in_place(const float* step, float* low, in
   // 8 lanes, which load together, have all 8 quads of a line: of one row, or 4 of each of two rows
   // that are 4 apart.
   const int row = kQuads == 8 ? lane / 8 : lane / 4 % 2 * 4 + lane / 8;
-  const int quad = part * kQuads + lane % kQuads;
   // Rows that a warp has at once are whole eights, or fours of which the warps have the two.
-  const int place = (warp * kRows + row) * kLine + (quad ^ (warp * kRows + row) % 8) * 4;
+  const int line = warp * kRows + row;
+  const int place = (line * kLine + (lane % kQuads ^ line % 8) * 4) ^ part * Tile::kTogether;
 #pragma unroll
   for (int first = 0; first < kSteps; first += kAtOnce) {
     float4 x[kAtOnce];
@@ -95,7 +95,7 @@ __device__ __forceinline__ void feed(Shared& s, const Operands& operands, const 
   fed::StepCursor<Tile> loads(shares, tiles_m, tiles_n), at(shares, tiles_m, tiles_n);
   fed::RingPlace<Shared::kStages> load_place, place;
   fed::RingPlace<Shared::kPlanes> plane;
-  int note = 0;
+  const auto note = [&] { return Shared::kPlanes * plane.parity + plane.slot; };
   const auto load_next = [&] {
     if (!loads.valid()) return;
     load_step<Tile>(s, operands, loads, load_place.slot, warp, lane);
@@ -107,7 +107,7 @@ __device__ __forceinline__ void feed(Shared& s, const Operands& operands, const 
   float sum = 0.0f;  // of |B|: more than the largest of it
   while (at.valid()) {
     ptx::mbarrier_wait(&s.full[place.slot], place.parity);
-    if (warp == 0 && lane == 0) s.items[note] = at.item;
+    if (warp == 0 && lane == 0) s.items[note()] = at.item;
 #pragma unroll
     for (int part = 0; part < Tile::kParts; ++part) {
       // The first two wait for nothing.
@@ -130,10 +130,9 @@ __device__ __forceinline__ void feed(Shared& s, const Operands& operands, const 
     at.advance(1, tiles_m, tiles_n);
     place.advance(1);
     plane.advance(1);
-    note = (note + 1) % Shared::kNotes;
   }
   ptx::mbarrier_wait(&s.free[plane.slot][0], plane.parity ^ 1);
-  if (warp == 0 && lane == 0) s.items[note] = {kNoTile, 0, 0};
+  if (warp == 0 && lane == 0) s.items[note()] = {kNoTile, 0, 0};
   ptx::mbarrier_arrive(&s.split[plane.slot][0]);
   if constexpr (!Shared::Feed::kMapped) ptx::cp_async_wait_all();
 }

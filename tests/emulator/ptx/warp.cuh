@@ -17,6 +17,14 @@ inline int same_in_warp(int value, emulator::Site site = emulator::Site::here())
   return __shfl_sync(0xffffffffu, value, 0, 32, site);
 }
 
+inline unsigned largest_in_warp(unsigned value, emulator::Site site = emulator::Site::here()) {
+  return __reduce_max_sync(0xffffffffu, value, site);
+}
+
+inline unsigned smallest_in_warp(unsigned value, emulator::Site site = emulator::Site::here()) {
+  return __reduce_min_sync(0xffffffffu, value, site);
+}
+
 // Any lane may be the one: not the first, which code may take for granted.
 inline bool elect_one(emulator::Site site = emulator::Site::here()) {
   __ballot_sync(0xffffffffu, 1, site);
