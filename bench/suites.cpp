@@ -139,7 +139,7 @@ std::vector<SgemmCase> sgemm_suite(const std::string& name, const SuiteOptions& 
       cases.push_back(product(n, n, n));
     }
   } else if (name == "ops") {
-    for (int64_t n : {512, 1024, 4096}) {
+    for (int64_t n : {512, 1024, 2048, 4096, 8192}) {
       for (const char* a : {"N", "T"}) {
         for (const char* b : {"N", "T"}) {
           cases.push_back(product(n, n, n, a, b));
