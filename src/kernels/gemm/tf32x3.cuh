@@ -1,6 +1,6 @@
-// Matrix product, step 5 of the ladder: on the tensor cores, with the accuracy of FP32. A warpgroup
-// feeds (tf32x3_split.cuh): it brings raw FP32 operands into shared memory and splits B into two
-// TF32 planes. Two warpgroups multiply 64 rows each (tf32x3_multiply.cuh), splitting A in
+// Matrix product, step 5 of the ladder: on the tensor cores, with the accuracy of FP32. One or two
+// warpgroups feed (tf32x3_split.cuh): they bring raw FP32 operands into shared memory and split B
+// into two TF32 planes. Two more multiply 64 rows each (tf32x3_multiply.cuh), splitting A in
 // registers. One block a multiprocessor, which takes tile after tile, whole or cut along k
 // (streamk.h). sm_90a.
 //

@@ -37,7 +37,7 @@ __device__ __forceinline__ float largest_in_warp(float value) {
 // What those who feed tell those who multiply: that there are no more items.
 constexpr int kNoTile = -1;
 
-// What the warps of a consumer group tell each other of a tile; see tf32x3_guard.cuh.
+// How large and how small some values are.
 struct Magnitudes {
   float largest = 0.0f;
   unsigned smallest = 0xffffffffu;  // bits of the smallest |x| but 0, doubled, less 1
@@ -60,6 +60,8 @@ struct Magnitudes {
     return {largest_in_warp(largest), ptx::smallest_in_warp(smallest)};
   }
 };
+
+// What the warps of a consumer group tell each other of a tile; see tf32x3_guard.cuh.
 template <class Tile>
 struct GuardNotes {
   int suspects[Tile::kConsumerWarps];
@@ -85,7 +87,8 @@ struct SharedStorage {
   alignas(1024) float low[kPlanes][kStageB];
   alignas(1024) float high[kTransposesB ? kPlanes : 1][kTransposesB ? kStageB : 4];
   WorkItem items[kNotes];                       // what a k step belongs to
-  float b_sums[kPlanes][Tile::kProducerWarps];  // of |B|, in all steps of an item, at its last
+  float b_sums[kPlanes][Tile::kProducerWarps];  // an item's, at its last step: the lane's sum of
+                                                // |B| that is largest
   GuardNotes<Tile> guard;
   uint64_t full[kStages];                 // operands are there
   uint64_t split[kPlanes][Tile::kParts];  // A is there and B is split

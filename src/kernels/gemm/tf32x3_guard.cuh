@@ -49,7 +49,7 @@ struct RoomInC {
 // and what sums may lose among denormal numbers.
 constexpr float kLoss = 0x1p-110f, kDenormalLoss = 0x1p-122f;
 
-// Whether all of a lane's results inside C are finite, and `least` or more.
+// Whether all of a lane's results are finite.
 template <class Tile>
 __device__ __forceinline__ bool all_finite(const Results<Tile>& sum) {
   float nothing = 0.0f;  // or NaN
@@ -57,6 +57,8 @@ __device__ __forceinline__ bool all_finite(const Results<Tile>& sum) {
   for (int r = 0; r < Tile::kBlockN / 2; ++r) nothing = fmaf(sum[r], 0.0f, nothing);
   return nothing == 0.0f;
 }
+
+// Whether those inside C are `least` and more.
 template <class Tile>
 __device__ __forceinline__ bool all_from(const Results<Tile>& sum, float least,
                                          const RoomInC& room) {

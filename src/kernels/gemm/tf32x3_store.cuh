@@ -13,7 +13,7 @@ struct Tf32x3Args {
   bool c_transposed;
   int tiles_m, tiles_n;  // of one matrix
   WorkShares shares;
-  float* pieces;    // of cut tiles: [block], see PieceOf
+  float* pieces;    // of cut tiles: [block], a Piece each
   unsigned* ready;  // [block]: 1 once its piece is there
 };
 

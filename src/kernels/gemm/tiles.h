@@ -123,9 +123,9 @@ using Fed128x64 = FedTile<128, 64, 16, 64, 32, 8, 8, 2, 8>;
 using Fed64x32 = FedTile<64, 32, 16, 64, 32, 8, 8, 8, 16>;
 using Fed32x32 = FedTile<32, 32, 16, 32, 32, 8, 4, 8, 24>;
 
-// Block tiles of the products on tensor cores: a warpgroup that feeds, then two that multiply, 64
-// rows each. Shared memory holds kStages k steps of both operands and two of B's low plane; where B
-// must be transposed, kStagesTransposing, and two of both of B's planes.
+// Block tiles of the products on tensor cores: a warpgroup or two that feed, then two that
+// multiply, 64 rows each. Shared memory holds kStages k steps of both operands and two of B's low
+// plane; where B must be transposed, kStagesTransposing, and two of both of B's planes.
 template <int kBlockN_, int kStages_, int kStagesTransposing_, int kTogether_, int kProducerWarps_,
           int kProducerRegisters_>
 struct TensorTile {
