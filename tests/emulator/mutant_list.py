@@ -1,4 +1,4 @@
-"""The mutants that tests must notice: see mutants.py."""
+"""The mutants that tests must notice, but those of products on tensor cores: see mutants.py."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,6 @@ GEMM_SHAPES = "Rows/GemmRow.ShapesOperationsAndLayouts/"
 THIN_PARTS = "Rows/GemmThinRow.PartsOfKInTheWorkspace/"
 THIN_CHUNKS = "Rows/GemmThinRow.ChunksWithoutWorkspace/"
 CONJUGATE = "Rows/GemmRow.ConjugateTransposeIsTranspose/"
-SPECIAL = "Rows/SpecialValues."
 SOFTMAX_SHAPES = "Rows/SoftmaxRow.ShapesAndLayouts/"
 SOFTMAX_SCALES = "Rows/SoftmaxRow.Scales/"
 TRANSPOSE_SHAPES = "Rows/TransposeRow.ShapesSizesAndLayouts/"
@@ -47,15 +46,6 @@ THIN_4 = "kernels/gemm/thin_4.cu"
 TMA_STORE = "kernels/gemm/tma_store.cuh"
 CUT_TILES = "kernels/gemm/cut_tiles.cuh"
 TMA_64X32 = "kernels/gemm/tma_64x32.cu"
-TENSOR = "kernels/gemm/tf32x3.cuh"
-TENSOR_FEED = "kernels/gemm/tf32x3_feed.cuh"
-TENSOR_GUARD = "kernels/gemm/tf32x3_guard.cuh"
-TENSOR_MULTIPLY = "kernels/gemm/tf32x3_multiply.cuh"
-TENSOR_SPLIT = "kernels/gemm/tf32x3_split.cuh"
-TENSOR_STORE = "kernels/gemm/tf32x3_store.cuh"
-# Steps in two parts; of what both sources have, the linker takes that of the other one.
-TENSOR_192 = "kernels/gemm/tf32x3_128x192.cu"
-TENSOR_128 = "kernels/gemm/tf32x3_128x128.cu"
 REDUCE = "kernels/reduce.cuh"
 SOFTMAX_BLOCK = "kernels/softmax/block.cu"
 SOFTMAX_REREAD = "kernels/softmax/reread.cu"
@@ -127,88 +117,6 @@ MUTANTS = [
     Mutant("gemm streamk: adds up what it has itself", CUT_TILES,
            "first_block_of(tile), own", "first_block_of(tile) + 1, own",
            GEMM_SHAPES + "streamk_64x32", compiled=TMA_64X32, few_blocks=True),
-    Mutant("gemm tf32x3: an item is not awaited", TENSOR_MULTIPLY,
-           "ptx::mbarrier_wait_at(at.split + unit %", "// ", INTEGERS + "tf32x3_128x192",
-           compiled=TENSOR_192),
-    Mutant("gemm tf32x3: B's parts are not awaited", TENSOR_MULTIPLY,
-           "ptx::mbarrier_wait_at(at.split + u % kUnits * kBarrier, u / kUnits % 2);", "",
-           INTEGERS + "tf32x3_128x192", compiled=TENSOR_192),
-    Mutant("gemm tf32x3: products are not awaited", TENSOR_MULTIPLY, "    ptx::wgmma_wait(chunk);",
-           "", INTEGERS + "tf32x3_128x192", compiled=TENSOR_192),
-    Mutant("gemm tf32x3: the last products are not awaited", TENSOR_MULTIPLY,
-           "  }\n  ptx::wgmma_wait(chunk);", "  }", INTEGERS + "tf32x3_128x192",
-           compiled=TENSOR_192),
-    Mutant("gemm tf32x3: planes are given back before products have read them", TENSOR_MULTIPLY,
-           "    ptx::wgmma_wait(chunk);\n    if (unit > first) "
-           "ptx::mbarrier_arrive_at(at.free + (u - 1) % kUnits * kBarrier);",
-           "    if (unit > first) ptx::mbarrier_arrive_at(at.free + (u - 1) % kUnits * "
-           "kBarrier);\n    ptx::wgmma_wait(chunk);", INTEGERS + "tf32x3_128x192",
-           compiled=TENSOR_192),
-    Mutant("gemm tf32x3: products are not committed", TENSOR_MULTIPLY, "ptx::wgmma_commit();", "",
-           INTEGERS + "tf32x3_128x192", compiled=TENSOR_192),
-    Mutant("gemm tf32x3: no fence before products", TENSOR_MULTIPLY, "ptx::wgmma_fence();", "",
-           INTEGERS + "tf32x3_128x192", compiled=TENSOR_192),
-    Mutant("gemm tf32x3: always the first stage", TENSOR_MULTIPLY,
-           "place = step % Shared::kStages,", "place = 0,", INTEGERS + "tf32x3_128x192",
-           compiled=TENSOR_192),
-    Mutant("gemm tf32x3: the low part of B is left out", TENSOR_MULTIPLY,
-           "ptx::wgmma_tf32<Tile::kBlockN>(chunk, high[g], b_low",
-           "if (false) ptx::wgmma_tf32<Tile::kBlockN>(chunk, high[g], b_low",
-           GEMM_SHAPES + "tf32x3_128x192", compiled=TENSOR_192),
-    Mutant("gemm tf32x3: the low part of A is left out", TENSOR_MULTIPLY,
-           "low = __float_as_uint(__uint_as_float(x) - __uint_as_float(high));", "low = 0;",
-           GEMM_SHAPES + "tf32x3_128x128", compiled=TENSOR_128),
-    Mutant("gemm tf32x3: steps are not awaited", TENSOR_SPLIT,
-           "ptx::mbarrier_wait(&s.full[place.slot], place.parity);", "",
-           INTEGERS + "tf32x3_128x128", compiled=TENSOR_128),
-    Mutant("gemm tf32x3: planes are overwritten too early", TENSOR_SPLIT,
-           "ptx::mbarrier_wait(&s.free[plane.slot][part], plane.parity ^ 1);", "",
-           INTEGERS + "tf32x3_128x192", compiled=TENSOR_192),
-    Mutant("gemm tf32x3: a step is loaded too far ahead", TENSOR_SPLIT,
-           "Shared::kStages - Shared::kPlanes;", "Shared::kStages - Shared::kPlanes + 1;",
-           INTEGERS + "tf32x3_128x192", compiled=TENSOR_192),
-    Mutant("gemm tf32x3: copies are not awaited", TENSOR_FEED,
-           "ptx::cp_async_arrive(&s.full[stage]);", "ptx::mbarrier_arrive(&s.full[stage]);",
-           SPECIAL + "OrdinaryOnesAreTrusted/tf32x3_128x128", compiled=TENSOR_128),
-    Mutant("gemm tf32x3: no note of the end", TENSOR_SPLIT, "s.items[note] = {kNoTile, 0, 0};",
-           "{}", INTEGERS + "tf32x3_128x128", compiled=TENSOR_128),
-    Mutant("gemm tf32x3: the note of the end comes too early", TENSOR_SPLIT,
-           "  ptx::mbarrier_wait(&s.free[plane.slot][0], plane.parity ^ 1);\n  if (warp",
-           "  if (warp", INTEGERS + "tf32x3_128x128", compiled=TENSOR_128),
-    Mutant("gemm tf32x3: B is transposed without the swizzle", TENSOR_SPLIT,
-           "(quad ^ lane % 8) * 4", "quad * 4", GEMM_SHAPES + "tf32x3_128x128",
-           compiled=TENSOR_128),
-    Mutant("gemm tf32x3: both planes of B transposed are low", TENSOR_SPLIT,
-           "make_float4(x[i][0], x[i][1], x[i][2], x[i][3]);",
-           "make_float4(low_of(x[i][0]), x[i][1], x[i][2], x[i][3]);",
-           GEMM_SHAPES + "tf32x3_128x128", compiled=TENSOR_128),
-    Mutant("gemm tf32x3: rows are stored in the order of lanes", TENSOR_STORE,
-           "(second ? upper : lower) = passed;", "static_cast<void>(passed);",
-           GEMM_SHAPES + "tf32x3_128x128", compiled=TENSOR_128),
-    Mutant("gemm tf32x3: reads A and B at alpha = 0", TENSOR,
-           "if (products_of(args.p, load_scalar(args.p.alpha)) == 0) {", "if (false) {",
-           SCALARS + "tf32x3_128x128", compiled=TENSOR_128),
-    Mutant("gemm tf32x3: the piece of a tile is not announced", TENSOR,
-           "ptx::store_release(&args.ready[block], 1);", "{}",
-           GEMM_SHAPES + "tf32x3_streamk_128x128", compiled=TENSOR_128),
-    Mutant("gemm tf32x3: pieces are not added", TENSOR_STORE, "sum[4 * q] += quad.x, ", "",
-           GEMM_SHAPES + "tf32x3_streamk_128x128", compiled=TENSOR_128),
-    Mutant("gemm tf32x3: all results are trusted", TENSOR,
-           "if (!__all_sync(0xffffffffu, trusted<Tile>(sum, seen, args.p.k, room))) {",
-           "if (false) {", SPECIAL + "InfinityReachesItsRowOrColumnAlone/tf32x3_128x128",
-           compiled=TENSOR_128),
-    Mutant("gemm tf32x3: small values of A are trusted", TENSOR_GUARD, "if (a < kExact)",
-           "if (false)", SPECIAL + "TinyTimesHuge/tf32x3_128x128", compiled=TENSOR_128),
-    Mutant("gemm tf32x3: small values of B are trusted", TENSOR_GUARD, "if (b < kExact)",
-           "if (false)", SPECIAL + "TinyTimesHuge/tf32x3_128x128", compiled=TENSOR_128),
-    Mutant("gemm tf32x3: small products are trusted", TENSOR_GUARD, "if (a * b < kProduct)",
-           "if (false)", SPECIAL + "ProductsThatAreSmall/tf32x3_128x128", compiled=TENSOR_128),
-    Mutant("gemm tf32x3: what others saw of a tile is not asked", TENSOR_STORE,
-           "  seen.a.see(Magnitudes{", "  if (false) seen.a.see(Magnitudes{",
-           SPECIAL + "OneSmallValueAmongOrdinaryOnes/tf32x3_streamk_128x128", compiled=TENSOR_128),
-    Mutant("gemm tf32x3: what feeders saw of B is not told", TENSOR_SPLIT,
-           "if (lane == 0) s.b_seen[plane.slot][warp] = all;", "",
-           SPECIAL + "TinyTimesHuge/tf32x3_128x128", compiled=TENSOR_128),
     Mutant("gemm warptiled: no wait for copies", WARPTILED,
            "ptx::cp_async_wait<Tile::kStages - 2>();", "", INTEGERS + "warptiled_64x64",
            compiled=WARPTILED_64X64),

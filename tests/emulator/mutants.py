@@ -20,6 +20,7 @@ import tempfile
 from typing import NamedTuple
 
 from mutant_list import MUTANTS
+from tensor_mutants import TENSOR_MUTANTS
 
 TEST_SECONDS = 120
 
@@ -179,7 +180,7 @@ def main():
 
     build = Build(arguments.source_dir, read_compilations(arguments.build_dir),
                   arguments.library, arguments.runtime, arguments.tests)
-    mutants = [m for m in MUTANTS if arguments.only in m.name]
+    mutants = [m for m in MUTANTS + TENSOR_MUTANTS if arguments.only in m.name]
     if not build.compilations or not mutants:
         sys.exit("nothing to check")
 
