@@ -7,31 +7,18 @@ Takes the path of mygemm-bench. Needs matplotlib.
 import json
 import math
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BENCH = ROOT / "bench"
+from scripts import BENCH, run, script
+
 sys.path.insert(0, str(BENCH))
 import accuracy  # noqa: E402
 
 PROGRAM = ""
 DEPTHS = [16, 64, 512]
 KINDS = 12
-
-
-def run(*arguments, expect=0):
-    done = subprocess.run([*map(str, arguments)], text=True, timeout=100, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT)
-    if done.returncode != expect:
-        raise AssertionError(f"{arguments}: exit status {done.returncode}\n{done.stdout}")
-    return done.stdout
-
-
-def script(name, *arguments, expect=0):
-    return run(sys.executable, "-B", BENCH / name, *arguments, expect=expect)
 
 
 class Measured(unittest.TestCase):
@@ -91,7 +78,7 @@ class Measured(unittest.TestCase):
 class Committed(unittest.TestCase):
     def test_document(self):
         script("accuracy.py", BENCH / "results" / "h200-accuracy.json", "--check",
-               ROOT / "docs" / "accuracy.md")
+               BENCH.parent / "docs" / "accuracy.md")
 
 
 if __name__ == "__main__":

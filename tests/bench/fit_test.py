@@ -7,12 +7,12 @@ Takes the paths of mygemm-bench and libmygemm.so. Needs matplotlib.
 import json
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 import unittest
 
-BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
+from scripts import BENCH, run, script
+
 sys.path.insert(0, str(BENCH))
 import fit  # noqa: E402
 
@@ -24,18 +24,6 @@ HEADINGS = ["Plan check: ", "Chosen / fastest row", "Rows", "Our speed over that
             "Measured / estimated, calls of under 10 µs",
             "Measured / estimated, calls of 10 µs and more",
             "Measured / estimated of calls that multiply", "Proposals"]
-
-
-def run(*arguments):
-    done = subprocess.run([*map(str, arguments)], text=True, timeout=100, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT)
-    if done.returncode != 0:
-        raise AssertionError(f"{arguments}: exit status {done.returncode}\n{done.stdout}")
-    return done.stdout
-
-
-def script(name, *arguments):
-    return run(sys.executable, "-B", BENCH / name, *arguments)
 
 
 def random_shape(source):
