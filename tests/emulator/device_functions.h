@@ -114,17 +114,6 @@ T __reduce_max_sync(unsigned mask, T value, emulator::Site site = emulator::Site
   return largest;
 }
 
-template <class T>
-T __reduce_min_sync(unsigned mask, T value, emulator::Site site = emulator::Site::here()) {
-  const auto& values =
-      emulator::exchange("__reduce_min_sync", mask, static_cast<uint64_t>(value), site);
-  T smallest = value;
-  for (unsigned lane = 0; lane < emulator::kWarpSize; ++lane) {
-    if (mask >> lane & 1) smallest = std::min(smallest, static_cast<T>(values[lane]));
-  }
-  return smallest;
-}
-
 // ---- memory and arithmetic ----
 
 template <class T>

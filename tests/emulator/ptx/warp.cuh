@@ -22,7 +22,7 @@ inline unsigned largest_in_warp(unsigned value, emulator::Site site = emulator::
 }
 
 inline unsigned smallest_in_warp(unsigned value, emulator::Site site = emulator::Site::here()) {
-  return __reduce_min_sync(0xffffffffu, value, site);
+  return ~largest_in_warp(~value, site);
 }
 
 // Any lane may be the one: not the first, which code may take for granted.
