@@ -20,6 +20,16 @@ __device__ __forceinline__ void store_result(float* c, float sum, float alpha, f
   *c = beta == 0.0f ? alpha * sum : fmaf(alpha, sum, beta * *c);
 }
 
+// Two neighbours in memory, 8-byte aligned.
+__device__ __forceinline__ void store_pair(float* c, float first, float second, float alpha,
+                                           float beta) {
+  float2 results = make_float2(0.0f, 0.0f);
+  if (beta != 0.0f) results = *reinterpret_cast<const float2*>(c);
+  store_result(&results.x, first, alpha, beta);
+  store_result(&results.y, second, alpha, beta);
+  *reinterpret_cast<float2*>(c) = results;
+}
+
 // Four neighbours in a column of C, 16-byte aligned, of which the first `valid` are inside.
 __device__ __forceinline__ void store_quad(float* c, const float (&sum)[4], int valid, float alpha,
                                            float beta) {

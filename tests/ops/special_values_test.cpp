@@ -29,15 +29,16 @@ float from_bits(uint32_t bits) { return std::bit_cast<float>(bits); }
 
 // op(A) and op(B), whatever the operations.
 struct Factors {
-  std::vector<float> a_values = std::vector<float>(kM * kK);
-  std::vector<float> b_values = std::vector<float>(kK * kN);
+  int64_t m = kM, n = kN, k = kK;
+  std::vector<float> a_values = std::vector<float>(static_cast<size_t>(m * k));
+  std::vector<float> b_values = std::vector<float>(static_cast<size_t>(k * n));
   bool exact = false;     // FP32 sums are, in any order
   bool ordinary = false;  // tensor cores' own results are right
 
-  float& a(int64_t i, int64_t k) { return a_values[static_cast<size_t>(i + k * kM)]; }
-  float& b(int64_t k, int64_t j) { return b_values[static_cast<size_t>(k + j * kK)]; }
-  float a(int64_t i, int64_t k) const { return a_values[static_cast<size_t>(i + k * kM)]; }
-  float b(int64_t k, int64_t j) const { return b_values[static_cast<size_t>(k + j * kK)]; }
+  float& a(int64_t i, int64_t l) { return a_values[static_cast<size_t>(i + l * m)]; }
+  float& b(int64_t l, int64_t j) { return b_values[static_cast<size_t>(l + j * k)]; }
+  float a(int64_t i, int64_t l) const { return a_values[static_cast<size_t>(i + l * m)]; }
+  float b(int64_t l, int64_t j) const { return b_values[static_cast<size_t>(l + j * k)]; }
 
   // Multiplies rows of A and columns of B by powers of two.
   Factors& scale(int of_a, int of_b) {
@@ -48,8 +49,7 @@ struct Factors {
 };
 
 // 24 random bits each, between `low` and 2 and of either sign, or positive.
-Factors ordinary(uint64_t seed = 1, double low = 0, bool positive = false) {
-  Factors f;
+Factors ordinary(uint64_t seed = 1, double low = 0, bool positive = false, Factors f = {}) {
   Random random(seed);
   const auto next = [&] {
     const double magnitude = random.real(low, 2);
@@ -77,11 +77,11 @@ struct Expected {
 
 std::vector<Expected> expected_of(const Factors& f) {
   std::vector<Expected> all;
-  for (int64_t j = 0; j < kN; ++j) {
-    for (int64_t i = 0; i < kM; ++i) {
+  for (int64_t j = 0; j < f.n; ++j) {
+    for (int64_t i = 0; i < f.m; ++i) {
       Expected e;
-      for (int64_t k = 0; k < kK; ++k) {
-        const float a = f.a(i, k), b = f.b(k, j);
+      for (int64_t l = 0; l < f.k; ++l) {
+        const float a = f.a(i, l), b = f.b(l, j);
         const double product = static_cast<double>(a) * b;
         e.chain = std::fma(a, b, e.chain);
         e.sum += product;
@@ -161,9 +161,9 @@ class SpecialValues : public RowTest {
  private:
   void product(mygemmHandle_t handle, const Factors& f, const std::vector<Expected>& expected,
                bool transa, bool transb, const Scalars& scalars, int padding) {
-    const int64_t lda = (transa ? kK : kM) + padding, ldb = (transb ? kN : kK) + padding;
-    const std::vector<float> a = stored(f.a_values, kM, transa, lda);
-    const std::vector<float> b = stored(f.b_values, kK, transb, ldb);
+    const int64_t lda = (transa ? f.k : f.m) + padding, ldb = (transb ? f.n : f.k) + padding;
+    const std::vector<float> a = stored(f.a_values, f.m, transa, lda);
+    const std::vector<float> b = stored(f.b_values, f.k, transb, ldb);
     std::vector<float> old(expected.size(), std::numeric_limits<float>::quiet_NaN());
     if (scalars.beta != 0) {  // as large as the products are
       for (size_t at = 0; at < old.size(); ++at) {
@@ -176,8 +176,8 @@ class SpecialValues : public RowTest {
     const DeviceBuffer c_buffer(old.data(), old.size() * sizeof(float), 0);
     const mygemmStatus_t status =
         mygemm_sgemm(handle, transa ? MYGEMM_OP_T : MYGEMM_OP_N, transb ? MYGEMM_OP_T : MYGEMM_OP_N,
-                     kM, kN, kK, &scalars.alpha, a_buffer.as<float>(), lda, b_buffer.as<float>(),
-                     ldb, &scalars.beta, c_buffer.as<float>(), kM);
+                     f.m, f.n, f.k, &scalars.alpha, a_buffer.as<float>(), lda, b_buffer.as<float>(),
+                     ldb, &scalars.beta, c_buffer.as<float>(), f.m);
     synchronize();
     if (!GetParam().empty() && status == MYGEMM_STATUS_NOT_SUPPORTED) {
       GTEST_SKIP() << mygemm_last_error();
@@ -185,11 +185,12 @@ class SpecialValues : public RowTest {
     ASSERT_EQ(status, MYGEMM_STATUS_SUCCESS) << mygemm_last_error();
     std::vector<float> c(old.size());
     c_buffer.download(c.data());
+    const auto m = static_cast<size_t>(f.m);
     int wrong = 0;
     for (size_t at = 0; at < c.size(); ++at) {
       if (is_right(c[at], expected[at], old[at], scalars, f.exact, GetParam().empty())) continue;
       if (++wrong > 1) continue;
-      ADD_FAILURE() << "element " << at % kM << ", " << at / kM << " is " << c[at] << ", a chain "
+      ADD_FAILURE() << "element " << at % m << ", " << at / m << " is " << c[at] << ", a chain "
                     << expected[at].chain << ", the sum " << expected[at].sum << " of "
                     << expected[at].magnitude;
     }
@@ -197,10 +198,10 @@ class SpecialValues : public RowTest {
     if (!f.ordinary || GetParam().empty()) return;
     // Results that are not trusted come from a chain. They would also hide operands that are not
     // there yet, and are NaN.
-    for (size_t first = 0; first < kM; first += kM / 4) {
+    for (size_t first = 0; first < m; first += m / 4) {
       bool all = true;
       for (size_t at = 0; at < c.size(); ++at) {
-        if (at % kM < first || at % kM >= first + kM / 4) continue;
+        if (at % m < first || at % m >= first + m / 4) continue;
         all = all && same_bits(c[at], chain_result(expected[at], old[at], scalars));
       }
       EXPECT_FALSE(all) << "rows from " << first << " on are not those of tensor cores";
@@ -343,6 +344,47 @@ TEST_P(SpecialValues, OneSmallValueAmongOrdinaryOnes) {
     for (int64_t k = 0; k < kK; ++k) h.a(i, k) *= (k < 8) == (i % 2 == 0) ? 0x1p-125f : 0.0f;
   }
   run("in pieces", h);
+}
+
+// What loses bits lies in one piece of a sum, and what makes that matter in no other.
+TEST_P(SpecialValues, TinyTimesHugeInOnePiece) {
+  for (const bool at_the_end : {false, true}) {
+    Factors in_a = ordinary(1, 1), in_b = ordinary(2, 1);
+    for (Factors* f : {&in_a, &in_b}) {
+      const int of_a = f == &in_a ? -130 : 100, of_b = f == &in_a ? 100 : -130;
+      for (int64_t l = 0; l < kK; ++l) {
+        const bool matters = (l < kK / 2) != at_the_end;
+        for (int64_t i = 0; i < kM; ++i) f->a(i, l) *= std::ldexp(1.0f, matters ? of_a : -100);
+        for (int64_t j = 0; j < kN; ++j) f->b(l, j) *= std::ldexp(1.0f, matters ? of_b : 0);
+      }
+    }
+    run(at_the_end ? "A tiny, last piece" : "A tiny, first piece", in_a);
+    run(at_the_end ? "B tiny, last piece" : "B tiny, first piece", in_b);
+  }
+}
+
+// Of several tiles, results all over them that are made of one product alone; of the others some
+// come from the same row and from the same column.
+TEST_P(SpecialValues, OneProductMakesAResult) {
+  constexpr int64_t kPlaces[][2] = {{0, 0},     {9, 33},   {23, 198}, {44, 130}, {63, 1},
+                                    {64, 64},   {77, 191}, {90, 31},  {98, 95},  {111, 122},
+                                    {127, 160}, {128, 11}, {135, 70}, {139, 193}};
+  // The least is nothing at all in TF32.
+  for (const uint32_t bits : {0x00000fffu, 0x00012345u, 0u}) {
+    for (const bool in_a : {true, false}) {
+      Factors f = ordinary(3, 1, false, {.m = 140, .n = 200});
+      for (const auto& [i, j] : kPlaces) {
+        // Row i and column j have only l in common.
+        const int64_t l = (3 * i + 5 * j) % f.k;
+        for (int64_t other = 0; other < f.k; ++other) {
+          (other % 2 == l % 2 ? f.a(i, other) : f.b(other, j)) = 0;
+        }
+        f.a(i, l) = f.b(l, j) = 1.5f;
+        (in_a ? f.a(i, l) : f.b(l, j)) = from_bits(bits);
+      }
+      run(std::to_string(bits) + (in_a ? " in A" : " in B"), f);
+    }
+  }
 }
 
 // ---- zeros -------------------------------------------------------------------------------------

@@ -26,8 +26,7 @@ struct Pieces {
 
 // The pieces of the tile that this block finishes, once all are there. The blocks that leave them
 // run: they start in the order of their numbers, and each leaves its last piece before it waits for
-// others.
-// Here a thread waits for its share of them: its block's threads must meet then.
+// others. A thread waits for its share of them: the block's threads must meet then.
 template <class Tile, class Args>
 __device__ __forceinline__ Pieces await_pieces(const Args& args, int tile, int thread) {
   const auto own = static_cast<int>(blockIdx.x);

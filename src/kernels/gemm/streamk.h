@@ -98,9 +98,9 @@ constexpr int blocks_to_share(int tiles, int steps, int num_sms) {
 constexpr size_t kFlagBytes = 4096;
 constexpr int kMostCutBlocks = kFlagBytes / sizeof(unsigned);
 
-// Then comes a piece of a tile for each block: its results, and on tensor cores what its warps say
-// of them.
-constexpr size_t kPieceNotes = 64;
+// Then comes a piece of a tile for each block: its results, and on tensor cores what each of 256
+// threads says of them.
+constexpr size_t kPieceNotes = 256 * 2 * sizeof(float);
 constexpr size_t streamk_bytes(int blocks, int block_m, int block_n) {
   return kFlagBytes +
          static_cast<size_t>(blocks) *

@@ -7,11 +7,9 @@
 // The kernel, and its launcher as a template over the tile; the .cu files beside instantiate it.
 #pragma once
 
-#include "kernels/gemm/columns.h"
+#include "kernels/gemm/persistent_launch.cuh"
 #include "kernels/gemm/tf32x3_split.cuh"
 #include "kernels/gemm/tf32x3_store.cuh"
-#include "kernels/launch.h"
-#include "kernels/tensor_map.h"
 #include "ptx/registers.cuh"
 
 namespace mygemm {
@@ -41,18 +39,23 @@ __device__ __forceinline__ void finish(Shared& s, const Tf32x3Args& args, int ti
                                        Results<Tile>& sum, const Sums& sums, int warp, int lane) {
   using Rows = RowsOfA<Shared::Feed::kA>;
   const Target to = target_of<Tile>(args, tile);
-  const RoomInC room{{to.rows - Rows::row(warp, Rows::index(lane, 0)),
-                      to.rows - Rows::row(warp, Rows::index(lane, 1))},
-                     to.columns - lane % 4 * 2};
-  if (!trusted<Tile>(s, args.p, to, sum, sums, room, warp, lane)) {
-    redo<Tile, Rows>(args.p, to, warp, lane);
-  } else if (to.transposed) {
-    to.beta == 0.0f ? store<Tile, Rows, true, false>(sum, to, warp, lane)
-                    : store<Tile, Rows, true, true>(sum, to, warp, lane);
+  const float least = least_surely_right(sums, args.p.k);
+  Suspects<Tile> suspects;
+  if (to.transposed) {
+    to.beta == 0.0f ? store<Rows, true, false>(sum, least, suspects, to, warp, lane)
+                    : store<Rows, true, true>(sum, least, suspects, to, warp, lane);
   } else {
-    to.beta == 0.0f ? store<Tile, Rows, false, false>(sum, to, warp, lane)
-                    : store<Tile, Rows, false, true>(sum, to, warp, lane);
+    to.beta == 0.0f ? store<Rows, false, false>(sum, least, suspects, to, warp, lane)
+                    : store<Rows, false, true>(sum, least, suspects, to, warp, lane);
   }
+  auto& notes = s.guard[warp / GuardNotes<Tile>::kWarps];
+  if (!any_in_group<Rows>(notes, suspects, warp, lane)) return;
+  // Nothing of what was worked out to store results is in registers meanwhile.
+  const Target again = target_of<Tile>(args, ptx::same_in_warp(tile));
+  if (may_be_wrong(notes, args.p, again, warp, lane)) {
+    suspects = {.wrong = suspects.all(), .doubtful = {}};
+  }
+  redo<Rows>(again, args.p, settle<Rows>(notes, again, suspects, warp, lane), warp, lane);
 }
 
 // What a consumer warp does.
@@ -126,7 +129,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
       ptx::mbarrier_init(&s.free[0][0] + i, kConsumers);
     }
     ptx::mbarrier_init(&s.consumers, kConsumers);
-    for (uint64_t& meeting : s.guard.meeting) ptx::mbarrier_init(&meeting, kConsumers / 2);
+    for (auto& notes : s.guard) ptx::mbarrier_init(&notes.meeting, kConsumers / 2);
     ptx::mbarrier_init_fence();
   }
   __syncthreads();
@@ -145,20 +148,11 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 
 namespace tf32x3 {
 
-// The map of an operand of `extent` rows of op(A) or columns of op(B).
+// The map of an operand of `extent` rows of op(A) or columns of op(B), fetched in lines.
 inline Status make_map(fed::OperandMap* map, const GemmOperand<const float>& x, Along along,
                        int64_t extent, int64_t k, int64_t batch_count, int block) {
-  const bool batched = batch_count > 1 && x.stride > 0;
-  const int64_t pitch = x.ld * int64_t{sizeof(float)};
-  const bool depth = along == Along::kDepth;
-  map->batch_step = batched ? 1 : 0;
-  return encode_tensor_map(
-      &map->map, {.address = x.data,
-                  .element_bytes = sizeof(float),
-                  .extents = {depth ? k : extent, depth ? extent : k, batched ? batch_count : 1},
-                  .strides = {pitch, batched ? x.stride * int64_t{sizeof(float)} : pitch},
-                  .box = {kLine, depth ? block : kLine, 1},
-                  .swizzled = true});
+  return along == Along::kDepth ? fed::make_map(map, x, k, extent, batch_count, kLine, block, true)
+                                : fed::make_map(map, x, extent, k, batch_count, kLine, kLine, true);
 }
 
 template <class Tile, class Feed>
@@ -169,15 +163,8 @@ Status launch_with(const Tf32x3Args& args, const LaunchContext& context) {
     RETURN_IF_ERROR(make_map(&a, p.a, Feed::kA, p.m, p.k, p.batch_count, Tile::kBlockM));
     RETURN_IF_ERROR(make_map(&b, p.b, Feed::kB, p.n, p.k, p.batch_count, Tile::kBlockN));
   }
-  LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(args.shares.blocks);
-  shape.threads = Tile::kThreads;
-  shape.shared_bytes = sizeof(SharedStorage<Tile, Feed>);
-  if (args.ready) {
-    RETURN_IF_ERROR(launch(context, clear_flags, 1, kClearThreads, 0, args.ready));
-    shape.may_overlap = true;
-  }
-  return launch(context, gemm_tf32x3<Tile, Feed>, shape, args, a, b);
+  return fed::launch_persistent<Tile, SharedStorage<Tile, Feed>>(gemm_tf32x3<Tile, Feed>, args, a,
+                                                                 b, context);
 }
 
 template <class Tile, bool kMapped>
@@ -191,27 +178,14 @@ Status launch_for_ops(const Tf32x3Args& args, const LaunchContext& context) {
 
 }  // namespace tf32x3
 
-// Launches the product with all tiles whole, or with `cut` and enough workspace, cut along k so
-// that all blocks have the same to do.
+// Launches the product with all tiles whole, or cut; see share_out().
 template <class Tile>
 Status launch_tf32x3(const GemmProblem& problem, bool cut, const LaunchContext& context) {
   Tf32x3Args args = {};
   args.c_transposed = problem.transa && problem.transb;
   args.p = args.c_transposed ? transposed(problem) : problem;
+  fed::share_out<Tile>(&args, cut, context);
   const GemmProblem& p = args.p;
-  args.tiles_m = static_cast<int>(ceil_div(p.m, Tile::kBlockM));
-  args.tiles_n = static_cast<int>(ceil_div(p.n, Tile::kBlockN));
-  const int tiles = args.tiles_m * args.tiles_n * static_cast<int>(p.batch_count);
-  const int sms = context.device->num_sms;
-  const auto steps = static_cast<int>(ceil_div(p.k, Tile::kBlockK));
-  args.shares = {.tiles = tiles,
-                 .cut_tiles = cut ? tiles_to_cut(tiles, sms) : 0,
-                 .steps = steps,
-                 .blocks = cut ? blocks_to_share(tiles, steps, sms) : std::min(tiles, sms)};
-  if (cut) {
-    args.ready = static_cast<unsigned*>(context.workspace);
-    args.pieces = reinterpret_cast<float*>(static_cast<char*>(context.workspace) + kFlagBytes);
-  }
   const bool mapped = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
   return mapped ? tf32x3::launch_for_ops<Tile, true>(args, context)
                 : tf32x3::launch_for_ops<Tile, false>(args, context);

@@ -37,36 +37,32 @@ __device__ __forceinline__ float largest_in_warp(float value) {
 // What those who feed tell those who multiply: that there are no more items.
 constexpr int kNoTile = -1;
 
-// How large and how small some values are.
-struct Magnitudes {
-  float largest = 0.0f;
-  unsigned smallest = 0xffffffffu;  // bits of the smallest |x| but 0, doubled, less 1
+// The smallest |x| of some values, but 0.
+struct Smallest {
+  unsigned bits = 0xffffffffu;  // its bits doubled, less 1
 
   // The sign is shifted out; 0 becomes the largest.
-  __device__ __forceinline__ void see(float x) {
-    largest = fmaxf(largest, fabsf(x));
-    smallest = min(smallest, 2 * __float_as_uint(x) - 1);
-  }
-  __device__ __forceinline__ void see(const Magnitudes& others) {
-    largest = fmaxf(largest, others.largest);
-    smallest = min(smallest, others.smallest);
-  }
-  // 1 where all are 0.
-  __device__ __forceinline__ float smallest_value() const {
-    return smallest == 0xffffffffu ? 1.0f : __uint_as_float((smallest + 1) / 2);
-  }
-  // What all lanes of a warp saw.
-  __device__ __forceinline__ Magnitudes of_warp() const {
-    return {largest_in_warp(largest), ptx::smallest_in_warp(smallest)};
-  }
+  __device__ __forceinline__ void see(float x) { bits = min(bits, 2 * __float_as_uint(x) - 1); }
+  __device__ __forceinline__ void see(const Smallest& others) { bits = min(bits, others.bits); }
+  // All values were 0.
+  __device__ __forceinline__ bool none() const { return bits == 0xffffffffu; }
+  __device__ __forceinline__ float value() const { return __uint_as_float((bits + 1) / 2); }
+  // Of what all lanes of a warp saw.
+  __device__ __forceinline__ Smallest of_warp() const { return {ptx::smallest_in_warp(bits)}; }
 };
 
 // What the warps of a consumer group tell each other of a tile; see tf32x3_guard.cuh.
 template <class Tile>
 struct GuardNotes {
-  int suspects[Tile::kConsumerWarps];
-  Magnitudes a[Tile::kConsumerWarps], b[Tile::kConsumerWarps];
-  uint64_t meeting[2];  // of each group
+  static constexpr int kWarps = 4, kRowWords = 2, kWords = kRowWords + Tile::kBlockN / 32;
+  static_assert(kWarps * kWords <= 32, "a lane reads a word");
+
+  // A bit for each of the group's 64 rows, then of the tile's columns.
+  unsigned lines[kWarps][kWords];  // in which a warp has suspects
+  unsigned nan[kWarps][kWords];    // in which it found a NaN
+  bool wrong[kWarps];              // some of its suspects are
+  Smallest smallest[kWarps];       // that it found
+  uint64_t meeting;
 };
 
 template <class Tile, class Feed_>
@@ -74,26 +70,28 @@ struct SharedStorage {
   using Feed = Feed_;
   // B along its tile must be transposed for the tensor cores: both of its planes are written.
   static constexpr bool kTransposesB = Feed::kB == Along::kTile;
-  static constexpr int kStages = kTransposesB ? Tile::kStagesTransposing : Tile::kStages;
-  static constexpr int kPlanes = 2;
+  static constexpr int kStages = Tile::kStages, kPlanes = Tile::kPlanes;
+  // Steps that are loaded ahead of the one that is split.
+  static constexpr int kAhead = kStages - kPlanes;
+  static constexpr int kStagesB = kTransposesB ? kAhead : kStages;
   // What a stage is full with, besides the accelerator's bytes.
   static constexpr int kArrivals = Feed::kMapped ? 1 : 32 * Tile::kProducerWarps;
   static constexpr int kStageA = Tile::kBlockM * kLine, kStageB = Tile::kBlockN * kLine;
-  // Feeders may be two steps ahead of an item's last, whose notes are still to be read.
+  // Feeders may be kPlanes steps ahead of an item's last, whose notes are still to be read.
   static constexpr int kNotes = 2 * kPlanes;
 
   alignas(1024) float a[kStages][kStageA];
-  alignas(1024) float b[kStages][kStageB];
+  alignas(1024) float b[kStagesB][kStageB];
   alignas(1024) float low[kPlanes][kStageB];
   alignas(1024) float high[kTransposesB ? kPlanes : 1][kTransposesB ? kStageB : 4];
   WorkItem items[kNotes];                       // what a k step belongs to
   float b_sums[kPlanes][Tile::kProducerWarps];  // an item's, at its last step: the lane's sum of
                                                 // |B| that is largest
-  GuardNotes<Tile> guard;
-  uint64_t full[kStages];                 // operands are there
-  uint64_t split[kPlanes][Tile::kParts];  // A is there and B is split
-  uint64_t free[kPlanes][Tile::kParts];   // products have read them
-  uint64_t consumers;                     // for all their warps to meet
+  GuardNotes<Tile> guard[2];                    // of each consumer group
+  uint64_t full[kStages];                       // operands are there
+  uint64_t split[kPlanes][Tile::kParts];        // A is there and B is split
+  uint64_t free[kPlanes][Tile::kParts];         // products have read them
+  uint64_t consumers;                           // for all their warps to meet
 };
 
 // The part of an operand that a block reads: where its tile begins, and what is left from there.
@@ -137,7 +135,8 @@ __device__ __forceinline__ void load_boxes(float* stage, const fed::OperandMap& 
   if constexpr (kAlong == Along::kDepth) {
     ptx::tma_load_3d(stage, &x.map, full, k, origin, batch * x.batch_step);
   } else {
-#pragma unroll
+    // Unrolled, six boxes beside four take registers that the warps which split do not have.
+#pragma unroll(kBlock > 128 ? 1 : kBlock / kLine)
     for (int first = 0; first < kBlock; first += kLine) {
       ptx::tma_load_3d(stage + first * kLine, &x.map, full, origin + first, k,
                        batch * x.batch_step);
@@ -152,11 +151,11 @@ struct Operands {
   int tiles_m, tiles_n;
 };
 
-// Brings the k step at the cursor into the stage; all feeding warps call it.
+// Brings the k step at the cursor into a stage of A and one of B; all feeding warps call it.
 template <class Tile, class Shared>
 __device__ __forceinline__ void load_step(Shared& s, const Operands& operands,
-                                          const fed::StepCursor<Tile>& at, int stage, int warp,
-                                          int lane) {
+                                          const fed::StepCursor<Tile>& at, int stage, int stage_b,
+                                          int warp, int lane) {
   using Feed = typename Shared::Feed;
   const auto& [i, j, batch] = at.origin;
   const int k = at.k();
@@ -165,7 +164,7 @@ __device__ __forceinline__ void load_step(Shared& s, const Operands& operands,
       uint64_t* full = &s.full[stage];
       ptx::mbarrier_arrive_expect_tx(full, (Shared::kStageA + Shared::kStageB) * sizeof(float));
       load_boxes<Feed::kA, Tile::kBlockM>(s.a[stage], operands.a, full, batch, i, k);
-      load_boxes<Feed::kB, Tile::kBlockN>(s.b[stage], operands.b, full, batch, j, k);
+      load_boxes<Feed::kB, Tile::kBlockN>(s.b[stage_b], operands.b, full, batch, j, k);
     }
   } else {
     const GemmProblem& p = operands.p;
@@ -173,7 +172,7 @@ __device__ __forceinline__ void load_step(Shared& s, const Operands& operands,
     copy_lines<Feed::kA, Tile::kBlockM, Tile::kProducerWarps>(
         s.a[stage], p.a, {batch, i, static_cast<int>(p.m) - i, k, depth}, warp, lane);
     copy_lines<Feed::kB, Tile::kBlockN, Tile::kProducerWarps>(
-        s.b[stage], p.b, {batch, j, static_cast<int>(p.n) - j, k, depth}, warp, lane);
+        s.b[stage_b], p.b, {batch, j, static_cast<int>(p.n) - j, k, depth}, warp, lane);
     ptx::cp_async_arrive(&s.full[stage]);
   }
 }

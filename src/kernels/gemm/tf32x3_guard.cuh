@@ -6,12 +6,17 @@
 // (infinity times 0 is NaN). So results show them.
 //
 // Small values lose bits: a low part below 2^-125 is cut to a multiple of 2^-136. Such an error
-// times the largest value of the other operand, in each of k products, must not matter to a result.
-// While they multiply, warps add up |A| and |B|, which is more than the largest of them; nearly
-// always that is enough to tell. Results that are too small for that, 0 among them, make the group
-// look at all values of its operands again. To look for the smallest value of all tiles meanwhile
-// cost 5 % at 4096^3 (H200: 110 TFLOP/s, against 116).
+// times the other operand's value, summed up over k, must not matter to a result. While they
+// multiply, warps add up |A| and |B|; nearly always that is enough to tell.
+//
+// Results that it is not enough for are suspects, 0 among them, which is what zeros in the operands
+// come to. Once the tile is stored, and the results' registers are free, the group of warps looks
+// at the rows and columns that suspects come from: whether any value is small enough to lose bits,
+// and which of them have a NaN. Only what that leaves open is done again. To look for the smallest
+// value of all tiles meanwhile cost 5 % at 4096^3 (H200: 110 TFLOP/s, against 116).
 #pragma once
+
+#include <cfloat>
 
 #include "kernels/epilogue.cuh"
 #include "kernels/gemm/cut_tiles.cuh"
@@ -35,146 +40,309 @@ struct Target {
   }
 };
 
-// Which of a lane's results are inside C.
-struct RoomInC {
-  int rows_to_end[2];  // from its rows; 1 and more are inside
-  int columns_to_end;  // from its first column
-
-  __device__ bool has(int result) const {
-    return rows_to_end[result / 2 % 2] > 0 && result / 4 * 8 + result % 2 < columns_to_end;
-  }
-};
-
 // What an error of a unit of TF32 denormals, 2^-136, amounts to where it may be 2^-26 of a result;
 // and what sums may lose among denormal numbers.
 constexpr float kLoss = 0x1p-110f, kDenormalLoss = 0x1p-122f;
 
-// Whether all of a lane's results are finite.
-template <class Tile>
-__device__ __forceinline__ bool all_finite(const Results<Tile>& sum) {
-  float nothing = 0.0f;  // or NaN
-#pragma unroll
-  for (int r = 0; r < Tile::kBlockN / 2; ++r) nothing = fmaf(sum[r], 0.0f, nothing);
-  return nothing == 0.0f;
+// The smallest |result| that is surely right, given the sums of what it comes from. NaN with them.
+__device__ __forceinline__ float least_surely_right(const Sums& sums, int64_t k) {
+  if (sums.a == 0.0f || sums.b == 0.0f) return 0.0f;  // as the products are
+  return kLoss * (sums.a + kLanesOfColumn * sums.b) + static_cast<float>(k) * kDenormalLoss;
 }
 
-// Whether those inside C are `least` and more.
+// Some of a lane's results, as bits in the order of Results.
 template <class Tile>
-__device__ __forceinline__ bool all_from(const Results<Tile>& sum, float least,
-                                         const RoomInC& room) {
-  bool all = true;
+struct Marks {
+  static constexpr int kWords = Tile::kBlockN / 2 / 32;
+  static_assert(kWords * 64 == Tile::kBlockN, "bits are full");
+
+  unsigned words[kWords] = {};
+
+  __device__ __forceinline__ void add(int result) { words[result / 32] |= 1u << result % 32; }
+  __device__ __forceinline__ void add(const Marks& more) {
 #pragma unroll
-  for (int r = 0; r < Tile::kBlockN / 2; ++r) {
-    all = all && (fabsf(sum[r]) >= least || !room.has(r));
+    for (int w = 0; w < kWords; ++w) words[w] |= more.words[w];
   }
-  return all;
-}
-
-// The magnitudes of `lines` lines of `length` neighbours, ld apart, of which each warp of a group
-// of kWarps looks at a share.
-template <int kWarps>
-__device__ __forceinline__ Magnitudes look_at(const float* from, int64_t ld, int64_t lines,
-                                              int64_t length, int warp, int lane) {
-  constexpr int kLines = 4;  // at once
-  Magnitudes seen;
-#pragma unroll 1
-  for (int64_t line = warp * kLines; line < lines; line += kWarps * kLines) {
-#pragma unroll 4
-    for (int64_t at = lane; at < length; at += 32) {
+  __device__ __forceinline__ bool any() const { return any_in_half(0) || any_in_half(1); }
+  // In the lane's upper row (0), or its lower.
+  __device__ __forceinline__ bool any_in_half(int half) const {
+    unsigned all = 0;
 #pragma unroll
-      for (int i = 0; i < kLines; ++i) {
-        seen.see(ptx::load_4(from + (line + i) * ld + at, line + i < lines));
-      }
+    for (const unsigned word : words) all |= word >> 2 * half & 0x33333333;
+    return all != 0;
+  }
+  // The marks of the first kColumns columns: 4 bits for each 8 columns, the lane's two in its upper
+  // row, then in its lower one. The next ones become the first.
+  template <int kColumns>
+  __device__ __forceinline__ unsigned next_columns() {
+    constexpr int kBits = kColumns / 2;
+    const unsigned bits = words[0] & ((1u << kBits) - 1);
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+      words[w] = words[w] >> kBits | (w + 1 < kWords ? words[w + 1] << (32 - kBits) : 0);
     }
+    return bits;
   }
-  return seen.of_warp();
+};
+
+// Those of a lane's results that are not surely right. Whether they are right is for a look at the
+// operands where they are finite, and stored already or 0 (`doubtful`). The others would have to be
+// kept, and are done again (`wrong`), unless they are NaN rightly.
+template <class Tile>
+struct Suspects {
+  Marks<Tile> wrong, doubtful;
+
+  __device__ __forceinline__ void add(int result, float value, bool stored) {
+    const bool known = stored ? fabsf(value) <= FLT_MAX : value == 0.0f;
+    known ? doubtful.add(result) : wrong.add(result);
+  }
+  __device__ __forceinline__ Marks<Tile> all() const {
+    Marks<Tile> either = wrong;
+    either.add(doubtful);
+    return either;
+  }
+};
+
+// All lanes' bits.
+__device__ __forceinline__ unsigned any_in_warp(unsigned bits) {
+  for (int apart = 16; apart > 0; apart /= 2) bits |= __shfl_xor_sync(0xffffffffu, bits, apart);
+  return bits;
 }
 
-// op(X)'s rows [first, first + count) for all k, or fewer where X ends.
+// The 32 rows from row `first` of the tile on, or columns, in which results of a warp are marked: a
+// bit each.
+template <class Rows, class Tile>
+__device__ __forceinline__ unsigned rows_with(const Marks<Tile>& results, int first, int warp,
+                                              int lane) {
+  unsigned marks = 0;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = Rows::row(warp, lane / 4 + 8 * half) - first;
+    if (row >= 0 && row < 32 && results.any_in_half(half)) marks |= 1u << row;
+  }
+  return any_in_warp(marks);
+}
+// `next` are the marks in these columns, as next_columns() gives them.
+__device__ __forceinline__ unsigned columns_with(unsigned next, int lane) {
+  unsigned marks = 0;
+#pragma unroll
+  for (int eight = 0; eight < 4; ++eight) {
+    const unsigned bits = next >> 4 * eight;
+    marks |= ((bits | bits >> 2) & 3) << (8 * eight + lane % 4 * 2);
+  }
+  return any_in_warp(marks);
+}
+
+// What a warp saw of 32 lines: the smallest value, and, if asked for, a bit for each line with a
+// NaN.
+struct Seen {
+  Smallest smallest;
+  unsigned nan = 0;
+};
+
+// Looks at some of 32 lines of op(X), rows of op(A) or columns of op(B), from the line `first` on,
+// at every kWarps-th 32 k.
 template <int kWarps>
-__device__ __forceinline__ Magnitudes look_at(const StridedOperand& x, int64_t first, int64_t count,
-                                              int64_t extent, int64_t k, int warp, int lane) {
-  const int64_t rows = min(count, extent - first);
-  if (rows <= 0) return {};
-  const float* from = x.data + first * x.along_tile;
-  return x.along_k == 1 ? look_at<kWarps>(from, x.along_tile, rows, k, warp, lane)
-                        : look_at<kWarps>(from, x.along_k, k, rows, warp, lane);
-}
-
-// The smallest |result| that is right given all values that it comes from, or 0 where none can be
-// wrong. From 2^-113 on both parts of a value are as precise as any; products of 2^-100 and more
-// are far from denormal.
-__device__ __forceinline__ float least_right(const Magnitudes& a, const Magnitudes& b) {
-  constexpr float kExact = 0x1p-113f, kProduct = 0x1p-100f;
-  const float least_a = a.smallest_value(), least_b = b.smallest_value();
-  float least = 0.0f;
-  if (least_a < kExact) least = fmaxf(least, kLoss * b.largest);
-  if (least_b < kExact) least = fmaxf(least, kLoss * a.largest);
-  if (least_a * least_b < kProduct) least = fmaxf(least, kDenormalLoss);
-  return least;
-}
-
-// Whether a warp's results can be stored; the warps of a consumer group call it together.
-template <class Tile, class Shared>
-__device__ __forceinline__ bool trusted(Shared& s, const GemmProblem& p, const Target& to,
-                                        const Results<Tile>& sum, const Sums& sums,
-                                        const RoomInC& room, int warp, int lane) {
-  constexpr int kGroupWarps = 4, kGroupRows = 64;
-  const int group = warp / kGroupWarps, within = warp % kGroupWarps;
-  const float k = static_cast<float>(p.k);
-  const bool finite = __all_sync(0xffffffffu, all_finite<Tile>(sum));
-  const float surely = k * fmaxf(kLoss * fmaxf(sums.a, sums.b), kDenormalLoss);
-  const bool suspect = finite && !__all_sync(0xffffffffu, all_from<Tile>(sum, surely, room));
-  if (lane == 0) s.guard.suspects[warp] = suspect;
-  ptx::mbarrier_meet(&s.guard.meeting[group]);
-  bool any = false;
-  for (int w = 0; w < kGroupWarps; ++w) any = any || s.guard.suspects[group * kGroupWarps + w];
-  if (!any) return finite;
-
-  const Magnitudes a = look_at<kGroupWarps>(operand_a(p, to.batch), to.i + group * kGroupRows,
-                                            kGroupRows, p.m, p.k, within, lane);
-  const Magnitudes b =
-      look_at<kGroupWarps>(operand_b(p, to.batch), to.j, Tile::kBlockN, p.n, p.k, within, lane);
-  if (lane == 0) s.guard.a[warp] = a, s.guard.b[warp] = b;
-  ptx::mbarrier_meet(&s.guard.meeting[group]);
-  Magnitudes all_a, all_b;
-  for (int w = 0; w < kGroupWarps; ++w) {
-    all_a.see(s.guard.a[group * kGroupWarps + w]);
-    all_b.see(s.guard.b[group * kGroupWarps + w]);
-  }
-  const float least = k * least_right(all_a, all_b);
-  return finite &&
-         (least == 0.0f || __all_sync(0xffffffffu, all_from<Tile>(sum, least, room)) != 0);
-}
-
-// The 16 x kBlockN results of a warp by fused multiply-adds, each in one chain in the order of k:
-// the bits of the FP32 kernels that do not cut k.
-template <class Tile, class Rows>
-__device__ __forceinline__ void redo(const GemmProblem& p, const Target& to, int warp, int lane) {
-  constexpr int kAtOnce = 8;
-  const StridedOperand a = operand_a(p, to.batch), b = operand_b(p, to.batch);
-  const int row = Rows::row(warp, lane % 16);
-  if (row >= to.rows) return;
+__device__ __forceinline__ Seen look_at(const StridedOperand& x, int64_t first, unsigned lines,
+                                        int64_t k, bool for_nan, int warp, int lane) {
+  const bool along_k = x.along_k == 1;  // then lanes are neighbours along k, else along the lines
+  const int64_t step = along_k ? x.along_tile : x.along_k;
+  const float* block = x.data + first * x.along_tile + lane + warp * 32 * x.along_k;
+  Seen seen;
 #pragma unroll 1
-  for (int first = lane / 16; first < min(Tile::kBlockN, to.columns); first += 2 * kAtOnce) {
+  for (int64_t depth = warp * 32; depth < k; depth += kWarps * 32) {
+    const int left = static_cast<int>(min(k - depth, int64_t{32}));
+    const unsigned there = along_k                    ? lane < left ? lines : 0
+                           : (lines >> lane & 1) != 0 ? 0xffffffffu >> (32 - left)
+                                                      : 0;
+    const float* from = block;
+    float values[32];
+#pragma unroll
+    for (int i = 0; i < 32; ++i) {
+      values[i] = ptx::load_4(from, (there >> i & 1) != 0);
+      from = ptx::advanced(from, step);
+    }
+#pragma unroll
+    for (const float value : values) seen.smallest.see(value);
+    if (for_nan) {
+      unsigned nan = 0;
+#pragma unroll
+      for (int i = 0; i < 32; ++i) {
+        if (isnan(values[i])) nan |= 1u << i;
+      }
+      seen.nan |= along_k ? nan : nan != 0 ? 1u << lane : 0;
+    }
+    block = ptx::advanced(block, kWarps * 32 * x.along_k);
+  }
+  return {seen.smallest.of_warp(), any_in_warp(seen.nan)};
+}
+
+// Whether sums of products of such values may have lost bits. From 2^-113 on both parts of a value
+// are as precise as any; products of 2^-100 and more are far from denormal.
+__device__ __forceinline__ bool may_lose_bits(const Smallest& a, const Smallest& b) {
+  constexpr float kExact = 0x1p-113f, kProduct = 0x1p-100f;
+  if (a.none() || b.none()) return false;  // all products are 0
+  return a.value() < kExact || b.value() < kExact || a.value() * b.value() < kProduct;
+}
+
+// Of a warp's 16 x kBlockN results those marked, by fused multiply-adds, each in one chain in the
+// order of k: the bits of the FP32 kernels that do not cut k.
+template <class Rows, class Tile>
+__device__ __forceinline__ void redo(const Target& to, const GemmProblem& p, Marks<Tile> results,
+                                     int warp, int lane) {
+  constexpr int kAtOnce = 8, kDepth = 4;
+  const StridedOperand a = operand_a(p, to.batch), b = operand_b(p, to.batch);
+  // A lane has a row, and every other one of 16 columns.
+  const int index = lane % 16, odd = lane / 16, row = Rows::row(warp, index);
+#pragma unroll 1
+  for (int columns = 0; columns < Tile::kBlockN; columns += 2 * kAtOnce) {
+    const unsigned own = results.template next_columns<2 * kAtOnce>();
+    if (__all_sync(0xffffffffu, own == 0)) continue;
+    unsigned wanted = 0;
+#pragma unroll
+    for (int c = 0; c < kAtOnce; ++c) {
+      const unsigned bits = __shfl_sync(0xffffffffu, own, index % 8 * 4 + c % 4);
+      wanted |= (bits >> (c / 4 * 4 + index / 8 * 2 + odd) & 1) << c;
+    }
+    const int first = columns + odd;
+    const float* from_a = a.data + (to.i + row) * a.along_tile;
+    const float* from_b = b.data + (to.j + first) * b.along_tile;
     float sum[kAtOnce] = {};
 #pragma unroll 1
-    for (int64_t k = 0; k < p.k; ++k) {
-      const float x = a.at(to.i + row, k);
+    for (int64_t depth = 0; depth < p.k; depth += kDepth) {
+      float x[kDepth], y[kDepth][kAtOnce];
 #pragma unroll
-      for (int c = 0; c < kAtOnce; ++c) {
-        const int column = min(first + 2 * c, to.columns - 1);
-        sum[c] = fmaf(x, b.at(to.j + column, k), sum[c]);
+      for (int d = 0; d < kDepth; ++d) {
+        const bool there = depth + d < p.k;
+        x[d] = ptx::load_4(from_a, wanted != 0 && there);
+        const float* column = from_b;
+#pragma unroll
+        for (int c = 0; c < kAtOnce; ++c) {
+          y[d][c] = ptx::load_4(column, (wanted >> c & 1) != 0 && there);
+          column = ptx::advanced(column, 2 * b.along_tile);
+        }
+        from_a = ptx::advanced(from_a, a.along_k);
+        from_b = ptx::advanced(from_b, b.along_k);
+      }
+#pragma unroll
+      for (int d = 0; d < kDepth; ++d) {
+        if (depth + d >= p.k) break;
+#pragma unroll
+        for (int c = 0; c < kAtOnce; ++c) sum[c] = fmaf(x[d], y[d][c], sum[c]);
       }
     }
 #pragma unroll
     for (int c = 0; c < kAtOnce; ++c) {
-      const int column = first + 2 * c;
-      if (column < min(Tile::kBlockN, to.columns)) {
-        store_result(to.at(row, column), sum[c], to.alpha, to.beta);
+      if ((wanted >> c & 1) != 0) {
+        store_result(to.at(row, first + 2 * c), sum[c], to.alpha, to.beta);
       }
     }
   }
+}
+
+// Tells the warps of a consumer group where each has suspects, and says whether any has. None comes
+// back for the next tile before all have left: they multiply together.
+template <class Rows, class Tile>
+__device__ __forceinline__ bool any_in_group(GuardNotes<Tile>& notes,
+                                             const Suspects<Tile>& suspects, int warp, int lane) {
+  using Notes = GuardNotes<Tile>;
+  const int within = warp % Notes::kWarps;
+  Marks<Tile> all = suspects.all();
+  if (__any_sync(0xffffffffu, all.any())) {
+#pragma unroll 1
+    for (int word = 0; word < Notes::kWords; ++word) {
+      const unsigned marked =
+          word < Notes::kRowWords
+              ? rows_with<Rows>(all, (warp / Notes::kWarps * 2 + word) * 32, warp, lane)
+              : columns_with(all.template next_columns<32>(), lane);
+      if (lane == 0) notes.lines[within][word] = marked;
+    }
+    const bool wrong = __any_sync(0xffffffffu, suspects.wrong.any());
+    if (lane == 0) notes.wrong[within] = wrong;
+  } else if (lane < Notes::kWords) {
+    notes.lines[within][lane] = 0;
+    notes.wrong[within] = false;
+  }
+  ptx::mbarrier_meet(&notes.meeting);
+  const int word = min(lane, Notes::kWarps * Notes::kWords - 1);
+  return __any_sync(0xffffffffu, notes.lines[word / Notes::kWords][word % Notes::kWords] != 0);
+}
+
+// Looks at the lines that suspects come from, those of `words` of the notes, of which the first are
+// the 32 lines of op(X) from `first` on. The group's warps do so together; all get the smallest.
+template <class Tile>
+__device__ __forceinline__ Smallest look_at_marked(GuardNotes<Tile>& notes, const StridedOperand& x,
+                                                   int64_t first, int64_t k, bool for_nan,
+                                                   int first_word, int end_word, int within,
+                                                   int lane) {
+  constexpr int kWarps = GuardNotes<Tile>::kWarps;
+  Smallest smallest;
+#pragma unroll 1
+  for (int word = first_word; word < end_word; ++word) {
+    unsigned lines = 0;
+    for (int w = 0; w < kWarps; ++w) lines |= notes.lines[w][word];
+    Seen seen;
+    if (lines != 0) {
+      seen = look_at<kWarps>(x, first + (word - first_word) * 32, lines, k, for_nan, within, lane);
+    }
+    smallest.see(seen.smallest);
+    if (lane == 0) notes.nan[within][word] = seen.nan;
+  }
+  if (lane == 0) notes.smallest[within] = smallest;
+  ptx::mbarrier_meet(&notes.meeting);
+  for (int w = 0; w < kWarps; ++w) smallest.see(notes.smallest[w]);
+  return smallest;
+}
+
+// Looks at the lines that the group's suspects come from, and says whether finite results of such
+// values may be wrong. The notes then have the lines with a NaN.
+template <class Tile>
+__device__ __forceinline__ bool may_be_wrong(GuardNotes<Tile>& notes, const GemmProblem& p,
+                                             const Target& to, int warp, int lane) {
+  using Notes = GuardNotes<Tile>;
+  const int within = warp % Notes::kWarps, rows = to.i + warp / Notes::kWarps * 64;
+  bool wrong = false;
+  for (int w = 0; w < Notes::kWarps; ++w) wrong = wrong || notes.wrong[w];
+  const Smallest b = look_at_marked(notes, operand_b(p, to.batch), to.j, p.k, wrong,
+                                    Notes::kRowWords, Notes::kWords, within, lane);
+  if (b.none() && !wrong) return false;  // columns of zeros
+  ptx::mbarrier_meet(&notes.meeting);    // all have read what the others found
+  const Smallest a = look_at_marked(notes, operand_a(p, to.batch), rows, p.k, wrong, 0,
+                                    Notes::kRowWords, within, lane);
+  return may_lose_bits(a, b);
+}
+
+// Stores those suspects of a warp that a look has settled: zeros that are right, NaN where an
+// operand has one. Returns those that have to be done again.
+template <class Rows, class Tile>
+__device__ __forceinline__ Marks<Tile> settle(const GuardNotes<Tile>& notes, const Target& to,
+                                              Suspects<Tile> suspects, int warp, int lane) {
+  using Notes = GuardNotes<Tile>;
+  const auto nan_line = [&](int line) {  // rows of the group, then columns
+    unsigned nan = 0;
+    for (int w = 0; w < Notes::kWarps; ++w) nan |= notes.nan[w][line / 32];
+    return (nan >> line % 32 & 1) != 0;
+  };
+#pragma unroll 1
+  for (int columns = 0; columns < Tile::kBlockN; columns += 8) {
+    const unsigned doubtful = suspects.doubtful.template next_columns<8>();
+    unsigned wrong = suspects.wrong.template next_columns<8>();
+#pragma unroll 1
+    for (int i = 0; i < 4; ++i) {
+      if (((doubtful | wrong) >> i & 1) == 0) continue;
+      const int row = Rows::row(warp, lane / 4 + i / 2 * 8),
+                column = columns + lane % 4 * 2 + i % 2;
+      if ((doubtful >> i & 1) != 0) {
+        if (to.beta != 0.0f) store_result(to.at(row, column), 0.0f, to.alpha, to.beta);
+      } else if (nan_line(row % 64) || nan_line(64 + column)) {
+        store_result(to.at(row, column), NAN, to.alpha, to.beta);
+        wrong &= ~(1u << i);
+      }
+    }
+    // Back to where they were, once all are through.
+    suspects.wrong.words[Marks<Tile>::kWords - 1] |= wrong << 28;
+  }
+  return suspects.wrong;
 }
 
 }  // namespace mygemm::tf32x3

@@ -63,22 +63,28 @@ struct RowsOfA {
     }
   }
 
-  // The row, within its warp's 16 in rising order, of a lane's results 0, 1 (half 0) and 2, 3.
-  static __device__ __forceinline__ int index(int lane, int half) {
-    const int group = lane / 4;
-    return kAlongDepth ? group + 8 * half : group / 4 * 8 + half * 4 + group % 4;
-  }
   // The row of the tile that is the index-th of a warp.
   static __device__ __forceinline__ int row(int warp, int index) {
     return kAlongDepth ? 16 * warp + index
                        : warp / 2 * 32 + warp % 2 * 8 + index / 8 * 16 + index % 8;
   }
+
+  // What the lanes that load values of the same rows have together, those of a lane's results as
+  // they are stored: of index lane / 4 and 8 further on.
+  static __device__ __forceinline__ float sum_of_rows(float x) {
+    x += __shfl_xor_sync(0xffffffffu, x, 1);
+    x += __shfl_xor_sync(0xffffffffu, x, 2);
+    if (!kAlongDepth) x += __shfl_xor_sync(0xffffffffu, x, 16);
+    return x;
+  }
 };
 
-// Sums of |A| and of |B|, of the values that a warp's results come from: more than the largest.
+// Sums of what a lane's results come from: of |A| in their rows, or more, and of |B|, of which a
+// column has at most kLanesOfColumn times as much.
 struct Sums {
   float a = 0.0f, b = 0.0f;
 };
+constexpr float kLanesOfColumn = 8;
 
 // A value of A in its two parts, the high one rounded to nearest: what is left has either sign, so
 // that leaving out its last bits, as tensor cores do, does not add up. NaN and what rounds to
@@ -167,7 +173,7 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Sums& sums, Sha
   const WorkItem same = s.items[step % Shared::kNotes];
   ptx::mbarrier_arrive_behind(free_at + (unit - 1) % kUnits * kBarrier,
                               __float_as_uint(sums.b) ^ same.tile ^ same.begin ^ same.end);
-  sums.a = largest_in_warp(sums.a);
+  sums.a = rows.sum_of_rows(sums.a);
   return same;
 }
 

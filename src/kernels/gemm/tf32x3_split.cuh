@@ -53,29 +53,31 @@ __device__ __forceinline__ void split_in_place(const float* step, float* low, in
 // in a bank.
 template <class Tile>
 __device__ __forceinline__ void split_transposed(const float* step, float* high, float* low,
-                                                 int part, float& sum, int warp, int lane) {
+                                                 int part, float& sum, int warp, unsigned lane) {
   constexpr int kQuads = Tile::kTogether / 4, kWarps = Tile::kProducerWarps;
   constexpr int kPatches = Tile::kBlockN / kLine * kQuads / kWarps;
   constexpr int kAtOnce = kPatches % 4 == 0 ? 4 : kPatches % 3 == 0 ? 3 : kPatches;
-  static_assert(kQuads % kWarps == 0 || kWarps % kQuads == 0);
+  static_assert(kWarps % 4 == 0 && (kQuads % kWarps == 0 || kWarps % kQuads == 0));
+  // Of the i-th patch: its first column, and the warp's 4 k, counted from those of the first patch,
+  // which are a multiple of 4 quads so that the swizzle is the same.
+  const auto column = [](int i) { return i * kWarps / kQuads * kLine; };
+  const auto quads = [part](int i) { return part * kQuads + i * kWarps % kQuads; };
 #pragma unroll
   for (int first = 0; first < kPatches; first += kAtOnce) {
     float x[kAtOnce][4];
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
-      const int column = (first + i) * kWarps / kQuads * kLine;
-      const int quad = part * kQuads + (first + i) * kWarps % kQuads + warp;
+      const float* lines = step + (column(first + i) + 4 * quads(first + i)) * kLine;
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
-        const int k = 4 * quad + e;
-        x[i][e] = step[(column + k) * kLine + (lane ^ k % 8 * 4)];
+        const int k = 4 * warp + e;
+        x[i][e] = lines[k * kLine + (lane ^ k % 8 * 4)];
       }
     }
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
-      const int column = (first + i) * kWarps / kQuads * kLine;
-      const int quad = part * kQuads + (first + i) * kWarps % kQuads + warp;
-      const int to = (column + lane) * kLine + (quad ^ lane % 8) * 4;
+      const int place = lane * kLine + ((warp ^ lane % 8) * 4 ^ quads(first + i) * 4);
+      const int to = column(first + i) * kLine + place;
       for (const float value : x[i]) sum += fabsf(value);
       *reinterpret_cast<float4*>(high + to) = make_float4(x[i][0], x[i][1], x[i][2], x[i][3]);
       *reinterpret_cast<float4*>(low + to) =
@@ -85,38 +87,39 @@ __device__ __forceinline__ void split_transposed(const float* step, float* high,
 }
 
 // What the feeding warps do until all of the block's k steps are split. A part of step i is split
-// once the products of step i - 2 have left its planes. When that is done for all parts, they have
-// left their stage too, and the step kStages after them takes it.
+// once the products of step i - kPlanes have left its planes. When that is done for all parts, they
+// have left their stage too, and the step kStages after them takes it. Where B is transposed, its
+// stage is free as soon as all these warps have split it.
 template <class Tile, class Shared>
 __device__ __forceinline__ void feed(Shared& s, const Operands& operands, const WorkShares& shares,
                                      int warp, int lane) {
-  constexpr int kAhead = Shared::kStages - Shared::kPlanes;
+  constexpr int kStages = Shared::kStages, kStagesB = Shared::kStagesB, kAhead = Shared::kAhead;
   const int tiles_m = operands.tiles_m, tiles_n = operands.tiles_n;
   fed::StepCursor<Tile> loads(shares, tiles_m, tiles_n), at(shares, tiles_m, tiles_n);
-  fed::RingPlace<Shared::kStages> load_place, place;
+  fed::RingPlace<kStages> place;
+  fed::RingPlace<kStagesB> place_b;
   fed::RingPlace<Shared::kPlanes> plane;
   const auto note = [&] { return Shared::kPlanes * plane.parity + plane.slot; };
-  const auto load_next = [&] {
+  const auto load_next = [&](int stage, int stage_b) {
     if (!loads.valid()) return;
-    load_step<Tile>(s, operands, loads, load_place.slot, warp, lane);
+    load_step<Tile>(s, operands, loads, stage, stage_b, warp, lane);
     loads.advance(1, tiles_m, tiles_n);
-    load_place.advance(1);
   };
-  for (int i = 0; i < kAhead; ++i) load_next();
+  for (int i = 0; i < kAhead; ++i) load_next(i, i);
 
-  float sum = 0.0f;  // of |B|: more than the largest of it
+  float sum = 0.0f;  // of |B|
   while (at.valid()) {
     ptx::mbarrier_wait(&s.full[place.slot], place.parity);
     if (warp == 0 && lane == 0) s.items[note()] = at.item;
 #pragma unroll
     for (int part = 0; part < Tile::kParts; ++part) {
-      // The first two wait for nothing.
+      // The first kPlanes wait for nothing.
       ptx::mbarrier_wait(&s.free[plane.slot][part], plane.parity ^ 1);
       if constexpr (Shared::kTransposesB) {
-        split_transposed<Tile>(s.b[place.slot], s.high[plane.slot], s.low[plane.slot], part, sum,
+        split_transposed<Tile>(s.b[place_b.slot], s.high[plane.slot], s.low[plane.slot], part, sum,
                                warp, lane);
       } else {
-        split_in_place<Tile>(s.b[place.slot], s.low[plane.slot], part, sum, warp, lane);
+        split_in_place<Tile>(s.b[place_b.slot], s.low[plane.slot], part, sum, warp, lane);
       }
       if (part + 1 == Tile::kParts && at.ends_item()) {
         const float largest = largest_in_warp(sum);
@@ -126,9 +129,18 @@ __device__ __forceinline__ void feed(Shared& s, const Operands& operands, const 
       ptx::fence_bulk();
       ptx::mbarrier_arrive(&s.split[plane.slot][part]);
     }
-    load_next();
+    const int next = (place.slot + kAhead) % kStages;
+    if constexpr (Shared::kTransposesB) {
+      if (warp == 0 || !Shared::Feed::kMapped) {
+        ptx::mbarrier_wait(&s.split[plane.slot][Tile::kParts - 1], plane.parity);
+      }
+      load_next(next, place_b.slot);
+    } else {
+      load_next(next, next);
+    }
     at.advance(1, tiles_m, tiles_n);
     place.advance(1);
+    place_b.advance(1);
     plane.advance(1);
   }
   ptx::mbarrier_wait(&s.free[plane.slot][0], plane.parity ^ 1);

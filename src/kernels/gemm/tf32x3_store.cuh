@@ -23,7 +23,7 @@ namespace tf32x3 {
 template <class Tile>
 struct Piece {
   float4 quads[Tile::kBlockN / 8][32 * Tile::kConsumerWarps];
-  Sums sums[Tile::kConsumerWarps];
+  float2 sums[32 * Tile::kConsumerWarps];
   static_assert(sizeof sums <= kPieceNotes);
 };
 
@@ -35,7 +35,7 @@ __device__ __forceinline__ void leave_piece(Piece<Tile>& piece, const Results<Ti
     __stcg(&piece.quads[q][warp * 32 + lane],
            make_float4(sum[4 * q], sum[4 * q + 1], sum[4 * q + 2], sum[4 * q + 3]));
   }
-  if (lane == 0) piece.sums[warp] = sums;
+  __stcg(&piece.sums[warp * 32 + lane], make_float2(sums.a, sums.b));
 }
 
 template <class Tile>
@@ -47,7 +47,7 @@ __device__ __forceinline__ void add_piece(Results<Tile>& sum, Sums& sums, const 
     sum[4 * q] += quad.x, sum[4 * q + 1] += quad.y;
     sum[4 * q + 2] += quad.z, sum[4 * q + 3] += quad.w;
   }
-  const float2 more = __ldcg(reinterpret_cast<const float2*>(&piece.sums[warp]));
+  const float2 more = __ldcg(&piece.sums[warp * 32 + lane]);
   sums.a += more.x, sums.b += more.y;
 }
 
@@ -62,17 +62,21 @@ __device__ __forceinline__ void gather_rows(float& upper, float& lower, int lane
   (second ? upper : lower) = passed;
 }
 
-// Stores a warp's results. A warp's store is 8 rows of 4 columns.
-template <class Tile, class Rows, bool kTransposed, bool kReadsC>
-__device__ __forceinline__ void store(Results<Tile>& sum, const Target& to, int warp, int lane) {
+// Stores a warp's results and finds the suspects, of which those that C is read for are not stored.
+// A warp's store is 8 rows of 4 columns, or, where rows of C are contiguous and aligned, of 8.
+template <class Rows, bool kTransposed, bool kReadsC, class Tile>
+__device__ __forceinline__ void store(Results<Tile>& sum, float least, Suspects<Tile>& suspects,
+                                      const Target& to, int warp, int lane) {
   constexpr bool kSwaps = !Rows::kAlongDepth;
-  const int group = lane / 4, column = lane % 4 * 2;
-  const int row = Rows::row(warp, group);
+  const int column = lane % 4 * 2, row = Rows::row(warp, lane / 4);
   constexpr int kToLower = kSwaps ? 16 : 8;
-  const bool upper_valid = row < to.rows, lower_valid = row + kToLower < to.rows;
+  const bool valid[2] = {row < to.rows, row + kToLower < to.rows};
   const int64_t along_m = kTransposed ? to.ld : 1, along_n = kTransposed ? 1 : to.ld;
-  float* upper = to.first + row * along_m + column * along_n;
-  float* lower = upper + kToLower * along_m;
+  float* c[2] = {to.first + row * along_m + column * along_n};
+  c[1] = c[0] + kToLower * along_m;
+  const bool in_pairs =
+      kTransposed && common_alignment(reinterpret_cast<uintptr_t>(c[0]), to.ld * 4) >= 8;
+  const float beta = kReadsC ? to.beta : 0.0f;
 #pragma unroll
   for (int j = 0; j < Tile::kBlockN / 8; ++j) {
 #pragma unroll
@@ -80,18 +84,32 @@ __device__ __forceinline__ void store(Results<Tile>& sum, const Target& to, int 
       gather_rows<kSwaps>(sum[4 * j + e], sum[4 * j + 2 + e], lane);
     }
 #pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      const bool inside = 8 * j + column + e < to.columns;
-      const float beta = kReadsC ? to.beta : 0.0f;
-      if (inside && upper_valid) {
-        store_result(upper + e * along_n, sum[4 * j + e], to.alpha, beta);
+    for (int half = 0; half < 2; ++half) {
+      const int first = 4 * j + 2 * half;
+      bool right[2], inside[2];
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const float size = fabsf(sum[first + e]);
+        right[e] = size >= least && size <= FLT_MAX;
+        inside[e] = valid[half] && 8 * j + column + e < to.columns;
       }
-      if (inside && lower_valid) {
-        store_result(lower + e * along_n, sum[4 * j + 2 + e], to.alpha, beta);
+      // Of C that is not read nothing is lost where a suspect is stored.
+      if (in_pairs && inside[1] && (!kReadsC || (right[0] && right[1]))) {
+        store_pair(c[half], sum[first], sum[first + 1], to.alpha, beta);
+      } else {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          if (inside[e] && (!kReadsC || right[e])) {
+            store_result(c[half] + e * along_n, sum[first + e], to.alpha, beta);
+          }
+        }
+      }
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        if (inside[e] && !right[e]) suspects.add(first + e, sum[first + e], !kReadsC);
       }
     }
-    upper = ptx::advanced(upper, 8 * along_n);
-    lower = ptx::advanced(lower, 8 * along_n);
+    for (float*& at : c) at = ptx::advanced(at, 8 * along_n);
   }
 }
 

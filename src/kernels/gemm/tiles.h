@@ -125,12 +125,12 @@ using Fed32x32 = FedTile<32, 32, 16, 32, 32, 8, 4, 8, 24>;
 
 // Block tiles of the products on tensor cores: a warpgroup or two that feed, then two that
 // multiply, 64 rows each. Shared memory holds kStages k steps of both operands and two of B's low
-// plane; where B must be transposed, kStagesTransposing, and two of both of B's planes.
-template <int kBlockN_, int kStages_, int kStagesTransposing_, int kTogether_, int kProducerWarps_,
-          int kProducerRegisters_>
+// plane. Where B must be transposed, it holds two of both of B's planes, and B itself only until it
+// is split: two steps less.
+template <int kBlockN_, int kStages_, int kTogether_, int kProducerWarps_, int kProducerRegisters_>
 struct TensorTile {
   static constexpr int kBlockM = 128, kBlockN = kBlockN_, kBlockK = 32;
-  static constexpr int kStages = kStages_, kStagesTransposing = kStagesTransposing_;
+  static constexpr int kStages = kStages_, kPlanes = 2;
   // k that a warp gives the tensor cores at once, and that feeders and consumers hand over.
   static constexpr int kTogether = kTogether_, kParts = kBlockK / kTogether;
   static constexpr int kConsumerWarps = 8, kProducerWarps = kProducerWarps_;
@@ -142,22 +142,18 @@ struct TensorTile {
   static constexpr int kConsumerRegisters =
       (kThreads / 128 * kLaunchRegisters - kProducerWarps / 4 * kProducerRegisters) / 2 / 8 * 8;
   static constexpr int kBlocksPerSm = 1;
-  // From this k on errors are at most cuBLAS's, which are a chain's of multiply-adds, on all kinds
-  // of data of docs/accuracy.md. The more small products come before the large ones, the earlier.
+  // From this k on errors are at most cuBLAS's, which are a chain's of multiply-adds, on the data
+  // of docs/accuracy.md but those of few products in a sum and a norm of `graded`. The more small
+  // products come before the large ones, the earlier.
   static constexpr int kLeastK = kTogether == kBlockK ? 768 : 1024;
 
-  static constexpr int stage_bytes(int stages, int planes) {
-    return 4 * kBlockK * (stages * (kBlockM + kBlockN) + planes * kBlockN);
-  }
-  static constexpr int kSharedBytes = (stage_bytes(kStages, 2) > stage_bytes(kStagesTransposing, 4)
-                                           ? stage_bytes(kStages, 2)
-                                           : stage_bytes(kStagesTransposing, 4)) +
-                                      1024;
+  static constexpr int kSharedBytes =
+      4 * kBlockK * (kStages * kBlockM + (kStages + kPlanes) * kBlockN) + 2048;
 };
 
-using Tensor128x192 = TensorTile<192, 4, 3, 16, 4, 56>;
-using Tensor128x128 = TensorTile<128, 5, 4, 32, 8, 56>;
-using Tensor128x64 = TensorTile<64, 6, 5, 32, 8, 56>;
+using Tensor128x192 = TensorTile<192, 4, 16, 4, 56>;
+using Tensor128x128 = TensorTile<128, 5, 32, 8, 56>;
+using Tensor128x64 = TensorTile<64, 8, 32, 8, 56>;
 
 // What the blocks of a cluster that share a tile send each other; see cluster_sum.cuh. kMost:
 // elements of the largest tile.

@@ -6,10 +6,8 @@
 // The kernel, and its launcher as a template over the tile; the .cu files beside instantiate it.
 #pragma once
 
-#include "kernels/gemm/columns.h"
+#include "kernels/gemm/persistent_launch.cuh"
 #include "kernels/gemm/tma_store.cuh"
-#include "kernels/launch.h"
-#include "kernels/tensor_map.h"
 #include "ptx/registers.cuh"
 
 namespace mygemm {
@@ -99,41 +97,20 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 
 namespace fed {
 
-// The map of an operand that is contiguous along the tile, `extent` x k.
-template <class Tile>
-Status make_map(OperandMap* map, const GemmOperand<const float>& x, int64_t extent, int64_t k,
-                int64_t batch_count, int block) {
-  const bool batched = batch_count > 1 && x.stride > 0;
-  const int64_t pitch = x.ld * int64_t{sizeof(float)};
-  map->batch_step = batched ? 1 : 0;
-  return encode_tensor_map(&map->map,
-                           {.address = x.data,
-                            .element_bytes = sizeof(float),
-                            .extents = {extent, k, batched ? batch_count : 1},
-                            .strides = {pitch, batched ? x.stride * int64_t{sizeof(float)} : pitch},
-                            .box = {block, Tile::kBlockK, 1},
-                            .swizzled = false});
-}
-
 template <class Tile, Feed kFeedA, Feed kFeedB>
 Status launch_with(const FedArgs& args, const LaunchContext& context) {
   const GemmProblem& p = args.p;
   OperandMap a = {}, b = {};
   if (kFeedA == Feed::kTile) {
-    RETURN_IF_ERROR(make_map<Tile>(&a, p.a, p.m, p.k, p.batch_count, Tile::kBlockM));
+    RETURN_IF_ERROR(
+        make_map(&a, p.a, p.m, p.k, p.batch_count, Tile::kBlockM, Tile::kBlockK, false));
   }
   if (kFeedB == Feed::kTile) {
-    RETURN_IF_ERROR(make_map<Tile>(&b, p.b, p.n, p.k, p.batch_count, Tile::kBlockN));
+    RETURN_IF_ERROR(
+        make_map(&b, p.b, p.n, p.k, p.batch_count, Tile::kBlockN, Tile::kBlockK, false));
   }
-  LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(args.shares.blocks);
-  shape.threads = Tile::kThreads;
-  shape.shared_bytes = sizeof(SharedStorage<Tile, kFeedA, kFeedB>);
-  if (args.ready) {
-    RETURN_IF_ERROR(launch(context, clear_flags, 1, kClearThreads, 0, args.ready));
-    shape.may_overlap = true;
-  }
-  return launch(context, gemm_fed<Tile, kFeedA, kFeedB>, shape, args, a, b);
+  return launch_persistent<Tile, SharedStorage<Tile, kFeedA, kFeedB>>(
+      gemm_fed<Tile, kFeedA, kFeedB>, args, a, b, context);
 }
 
 // Shifted operands are rare: where one is, the other one is read like it if it lies like it.
@@ -149,25 +126,12 @@ Status launch_for_ops(const FedArgs& args, const LaunchContext& context) {
 
 }  // namespace fed
 
-// Launches the product with all tiles whole, or with `cut` and enough workspace, cut along k so
-// that all blocks have the same to do.
+// Launches the product with all tiles whole, or cut; see share_out().
 template <class Tile>
 Status launch_fed(const GemmProblem& p, bool cut, const LaunchContext& context) {
   FedArgs args = {};
   args.p = p;
-  args.tiles_m = static_cast<int>(ceil_div(p.m, Tile::kBlockM));
-  args.tiles_n = static_cast<int>(ceil_div(p.n, Tile::kBlockN));
-  const int tiles = args.tiles_m * args.tiles_n * static_cast<int>(p.batch_count);
-  const int sms = context.device->num_sms;
-  const auto steps = static_cast<int>(ceil_div(p.k, Tile::kBlockK));
-  args.shares = {.tiles = tiles,
-                 .cut_tiles = cut ? tiles_to_cut(tiles, sms) : 0,
-                 .steps = steps,
-                 .blocks = cut ? blocks_to_share(tiles, steps, sms) : std::min(tiles, sms)};
-  if (cut) {
-    args.ready = static_cast<unsigned*>(context.workspace);
-    args.pieces = reinterpret_cast<float*>(static_cast<char*>(context.workspace) + kFlagBytes);
-  }
+  fed::share_out<Tile>(&args, cut, context);
   return has_shifted_operand(p) ? fed::launch_for_ops<Tile, fed::Feed::kShifted>(args, context)
                                 : fed::launch_for_ops<Tile, fed::Feed::kTile>(args, context);
 }
