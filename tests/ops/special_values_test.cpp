@@ -1,52 +1,11 @@
 // Ops tests: products of infinities, NaN, and the largest and smallest numbers, on the rows that
-// multiply on tensor cores and on whatever the plan chooses. Results have to be what FP32
-// multiply-adds give: the same infinities and NaN, and else as near to FP64.
-#include <bit>
-#include <cfloat>
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
+// multiply on tensor cores and on whatever the plan chooses.
+#include "ops/special_values.h"
 
-#include <gtest/gtest.h>
-
-#include "support/handle.h"
-#include "support/memory.h"
 #include "support/random.h"
 
 namespace mygemm_tests {
 namespace {
-
-constexpr size_t kWorkspace = size_t{36} << 20;
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-// Rows of several warps of a tile; deep enough for the plan to choose tensor cores, and to cut.
-constexpr int64_t kM = 44, kN = 20, kK = 520;
-// What a result may be off: in units of |A||B|, and in the smallest denormals. Half as much as
-// values whose lower halves are lost would be.
-constexpr double kRelative = 48 * 0x1p-24, kAbsolute = 64 * 0x1p-149;
-
-float from_bits(uint32_t bits) { return std::bit_cast<float>(bits); }
-
-// op(A) and op(B), whatever the operations.
-struct Factors {
-  int64_t m = kM, n = kN, k = kK;
-  std::vector<float> a_values = std::vector<float>(static_cast<size_t>(m * k));
-  std::vector<float> b_values = std::vector<float>(static_cast<size_t>(k * n));
-  bool exact = false;     // FP32 sums are, in any order
-  bool ordinary = false;  // tensor cores' own results are right
-
-  float& a(int64_t i, int64_t l) { return a_values[static_cast<size_t>(i + l * m)]; }
-  float& b(int64_t l, int64_t j) { return b_values[static_cast<size_t>(l + j * k)]; }
-  float a(int64_t i, int64_t l) const { return a_values[static_cast<size_t>(i + l * m)]; }
-  float b(int64_t l, int64_t j) const { return b_values[static_cast<size_t>(l + j * k)]; }
-
-  // Multiplies rows of A and columns of B by powers of two.
-  Factors& scale(int of_a, int of_b) {
-    for (float& x : a_values) x = std::ldexp(x, of_a);
-    for (float& x : b_values) x = std::ldexp(x, of_b);
-    return *this;
-  }
-};
 
 // 24 random bits each, between `low` and 2 and of either sign, or positive.
 Factors ordinary(uint64_t seed = 1, double low = 0, bool positive = false, Factors f = {}) {
@@ -67,149 +26,6 @@ void scatter(const uint32_t (&values)[5], Factors* in_a, Factors* in_b) {
     in_b->b(3 + 100 * at, 4 + 3 * at) = from_bits(values[at]);
   }
 }
-
-// What an element has to be.
-struct Expected {
-  float chain = 0;  // of fused multiply-adds, in the order of k
-  double sum = 0, magnitude = 0;
-  bool special = false;  // infinities or NaN go in
-};
-
-std::vector<Expected> expected_of(const Factors& f) {
-  std::vector<Expected> all;
-  for (int64_t j = 0; j < f.n; ++j) {
-    for (int64_t i = 0; i < f.m; ++i) {
-      Expected e;
-      for (int64_t l = 0; l < f.k; ++l) {
-        const float a = f.a(i, l), b = f.b(l, j);
-        const double product = static_cast<double>(a) * b;
-        e.chain = std::fma(a, b, e.chain);
-        e.sum += product;
-        e.magnitude += std::fabs(product);
-        e.special = e.special || !std::isfinite(a) || !std::isfinite(b);
-      }
-      all.push_back(e);
-    }
-  }
-  return all;
-}
-
-bool same_class(float x, float y) {
-  if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
-  return std::isinf(x) && x == y;
-}
-
-bool same_bits(float x, float y) {
-  return std::bit_cast<uint32_t>(x) == std::bit_cast<uint32_t>(y);
-}
-
-struct Scalars {
-  float alpha, beta;
-};
-
-float chain_result(const Expected& e, float c, const Scalars& s) {
-  return s.beta == 0 ? s.alpha * e.chain : std::fma(s.alpha, e.chain, s.beta * c);
-}
-
-// any_order: the row may add up in another order than the chain. Its sums may then overflow where
-// those of the chain do not, or to the other infinity, or to NaN.
-bool is_right(float got, const Expected& e, float c, const Scalars& s, bool exact, bool any_order) {
-  const float chain = chain_result(e, c, s);
-  if (e.special) return same_class(got, chain);
-  if (exact || e.magnitude == 0) return same_bits(got, chain);
-  // A sum that need not overflow may come out right, too.
-  if (!std::isfinite(chain) && same_class(got, chain)) return true;
-  if (any_order && e.magnitude > FLT_MAX && !std::isfinite(got)) return true;
-  const double added = s.beta == 0 ? 0 : static_cast<double>(s.beta) * c;
-  const double error = std::fabs(got - (s.alpha * e.sum + added));
-  return error <= kRelative * (std::fabs(s.alpha) * e.magnitude + std::fabs(added)) + kAbsolute;
-}
-
-// A column-major matrix and its transposed.
-std::vector<float> stored(const std::vector<float>& x, int64_t rows, bool transposed, int64_t ld) {
-  const int64_t cols = static_cast<int64_t>(x.size()) / rows;
-  std::vector<float> result(static_cast<size_t>(ld * (transposed ? rows : cols)));
-  for (int64_t j = 0; j < cols; ++j) {
-    for (int64_t i = 0; i < rows; ++i) {
-      result[static_cast<size_t>(transposed ? j + i * ld : i + j * ld)] =
-          x[static_cast<size_t>(i + j * rows)];
-    }
-  }
-  return result;
-}
-
-class SpecialValues : public RowTest {
- protected:
-  // With all operations; with alpha and beta, and without, and a C that must not be read; aligned
-  // and not.
-  void run(const std::string& name, const Factors& f) {
-    if (IsSkipped() || HasFailure()) return;
-    const Handle handle(Family::kGemm, GetParam(), kWorkspace);
-    const std::vector<Expected> expected = expected_of(f);
-    for (int ops = 0; ops < 4; ++ops) {
-      const Scalars scalars = runs_ % 2 == 0 ? Scalars{1, 0} : Scalars{-1.25f, 0.5f};
-      const int padding = runs_ / 2 % 2;
-      SCOPED_TRACE(name + ", operations " + std::to_string(ops) + ", beta " +
-                   std::to_string(scalars.beta) + ", padding " + std::to_string(padding));
-      product(handle, f, expected, ops / 2 != 0, ops % 2 != 0, scalars, padding);
-      if (IsSkipped() || HasFailure()) return;
-      ++runs_;
-    }
-    ++runs_;  // the next case goes with other scalars
-  }
-
- private:
-  void product(mygemmHandle_t handle, const Factors& f, const std::vector<Expected>& expected,
-               bool transa, bool transb, const Scalars& scalars, int padding) {
-    const int64_t lda = (transa ? f.k : f.m) + padding, ldb = (transb ? f.n : f.k) + padding;
-    const std::vector<float> a = stored(f.a_values, f.m, transa, lda);
-    const std::vector<float> b = stored(f.b_values, f.k, transb, ldb);
-    std::vector<float> old(expected.size(), std::numeric_limits<float>::quiet_NaN());
-    if (scalars.beta != 0) {  // as large as the products are
-      for (size_t at = 0; at < old.size(); ++at) {
-        const auto magnitude = static_cast<float>(expected[at].magnitude / 4);
-        old[at] = f.exact || !std::isfinite(magnitude) ? 0.0f : magnitude;
-      }
-    }
-    const DeviceBuffer a_buffer(a.data(), a.size() * sizeof(float), 0);
-    const DeviceBuffer b_buffer(b.data(), b.size() * sizeof(float), 0);
-    const DeviceBuffer c_buffer(old.data(), old.size() * sizeof(float), 0);
-    const mygemmStatus_t status =
-        mygemm_sgemm(handle, transa ? MYGEMM_OP_T : MYGEMM_OP_N, transb ? MYGEMM_OP_T : MYGEMM_OP_N,
-                     f.m, f.n, f.k, &scalars.alpha, a_buffer.as<float>(), lda, b_buffer.as<float>(),
-                     ldb, &scalars.beta, c_buffer.as<float>(), f.m);
-    synchronize();
-    if (!GetParam().empty() && status == MYGEMM_STATUS_NOT_SUPPORTED) {
-      GTEST_SKIP() << mygemm_last_error();
-    }
-    ASSERT_EQ(status, MYGEMM_STATUS_SUCCESS) << mygemm_last_error();
-    std::vector<float> c(old.size());
-    c_buffer.download(c.data());
-    const auto m = static_cast<size_t>(f.m);
-    int wrong = 0;
-    for (size_t at = 0; at < c.size(); ++at) {
-      if (is_right(c[at], expected[at], old[at], scalars, f.exact, GetParam().empty())) continue;
-      if (++wrong > 1) continue;
-      ADD_FAILURE() << "element " << at % m << ", " << at / m << " is " << c[at] << ", a chain "
-                    << expected[at].chain << ", the sum " << expected[at].sum << " of "
-                    << expected[at].magnitude;
-    }
-    EXPECT_EQ(wrong, 0);
-    if (!f.ordinary || GetParam().empty()) return;
-    // Results that are not trusted come from a chain. They would also hide operands that are not
-    // there yet, and are NaN.
-    for (size_t first = 0; first < m; first += m / 4) {
-      bool all = true;
-      for (size_t at = 0; at < c.size(); ++at) {
-        if (at % m < first || at % m >= first + m / 4) continue;
-        all = all && same_bits(c[at], chain_result(expected[at], old[at], scalars));
-      }
-      EXPECT_FALSE(all) << "rows from " << first << " on are not those of tensor cores";
-    }
-  }
-
-  int runs_ = 0;
-};
 
 TEST_P(SpecialValues, OrdinaryOnesAreTrusted) {
   Factors f = ordinary(8);
@@ -379,7 +195,7 @@ TEST_P(SpecialValues, OneProductMakesAResult) {
         for (int64_t other = 0; other < f.k; ++other) {
           (other % 2 == l % 2 ? f.a(i, other) : f.b(other, j)) = 0;
         }
-        f.a(i, l) = f.b(l, j) = 1.5f;
+        f.a(i, l) = f.b(l, j) = 0x1.8p60f;
         (in_a ? f.a(i, l) : f.b(l, j)) = from_bits(bits);
       }
       run(std::to_string(bits) + (in_a ? " in A" : " in B"), f);

@@ -93,7 +93,7 @@ TEST(WorkShares, TilesThatFillTheBlocksStayWhole) {
   EXPECT_EQ(tiles_to_cut(72, 132), 72);        // fewer than blocks: all
   EXPECT_EQ(tiles_to_cut(512, 132), 116);      // the last round
   EXPECT_EQ(tiles_to_cut(136, 132), 132 + 4);  // a few would be in many pieces
-  EXPECT_EQ(streamk_bytes(2, 8, 4), 4096 + 2 * (8 * 4 * sizeof(float) + 64));
+  EXPECT_EQ(streamk_bytes(2, 8, 4), 4096 + 2 * (8 * 4 * sizeof(float) + 2048));
 }
 
 TEST(WorkShares, NoBlockSharesWhereItsShareWouldBeTooShort) {
