@@ -268,8 +268,9 @@ __device__ __forceinline__ bool any_in_group(GuardNotes<Tile>& notes,
   return __any_sync(0xffffffffu, notes.lines[word / Notes::kWords][word % Notes::kWords] != 0);
 }
 
-// Looks at the lines that suspects come from, those of `words` of the notes, of which the first are
-// the 32 lines of op(X) from `first` on. The group's warps do so together; all get the smallest.
+// Looks at the lines of op(X) that suspects come from: those in the notes' words [first_word,
+// end_word), of which the first has the 32 lines from `first` on. The group's warps do so together;
+// all get the smallest.
 template <class Tile>
 __device__ __forceinline__ Smallest look_at_marked(GuardNotes<Tile>& notes, const StridedOperand& x,
                                                    int64_t first, int64_t k, bool for_nan,
@@ -330,8 +331,8 @@ __device__ __forceinline__ Marks<Tile> settle(const GuardNotes<Tile>& notes, con
 #pragma unroll 1
     for (int i = 0; i < 4; ++i) {
       if (((doubtful | wrong) >> i & 1) == 0) continue;
-      const int row = Rows::row(warp, lane / 4 + i / 2 * 8),
-                column = columns + lane % 4 * 2 + i % 2;
+      const int row = Rows::row(warp, lane / 4 + i / 2 * 8);
+      const int column = columns + lane % 4 * 2 + i % 2;
       if ((doubtful >> i & 1) != 0) {
         if (to.beta != 0.0f) store_result(to.at(row, column), 0.0f, to.alpha, to.beta);
       } else if (nan_line(row % 64) || nan_line(64 + column)) {
