@@ -146,27 +146,40 @@ class SpecialValues : public RowTest {
     const std::vector<float> a = stored(f.a_values, f.m, transa, lda);
     const std::vector<float> b = stored(f.b_values, f.k, transb, ldb);
     std::vector<float> old(expected.size(), std::numeric_limits<float>::quiet_NaN());
-    if (scalars.beta != 0) {  // as large as the products are
+    if (scalars.beta != 0) {  // as large as the products are, and 1 where these are 0
       for (size_t at = 0; at < old.size(); ++at) {
         const auto magnitude = static_cast<float>(expected[at].magnitude / 4);
-        old[at] = f.exact || !std::isfinite(magnitude) ? 0.0f : magnitude;
+        old[at] = expected[at].magnitude == 0            ? 1.0f
+                  : f.exact || !std::isfinite(magnitude) ? 0.0f
+                                                         : magnitude;
       }
     }
+    const int64_t ldc = f.m + padding;
+    constexpr float kBetween = 7;  // what lies between the columns of C
+    std::vector<float> image(static_cast<size_t>(ldc * f.n), kBetween);
+    const auto m = static_cast<size_t>(f.m), pitch = static_cast<size_t>(ldc);
+    for (size_t at = 0; at < old.size(); ++at) image[at / m * pitch + at % m] = old[at];
     const DeviceBuffer a_buffer(a.data(), a.size() * sizeof(float), 0);
     const DeviceBuffer b_buffer(b.data(), b.size() * sizeof(float), 0);
-    const DeviceBuffer c_buffer(old.data(), old.size() * sizeof(float), 0);
+    const DeviceBuffer c_buffer(image.data(), image.size() * sizeof(float), 0);
     const mygemmStatus_t status =
         mygemm_sgemm(handle, transa ? MYGEMM_OP_T : MYGEMM_OP_N, transb ? MYGEMM_OP_T : MYGEMM_OP_N,
                      f.m, f.n, f.k, &scalars.alpha, a_buffer.as<float>(), lda, b_buffer.as<float>(),
-                     ldb, &scalars.beta, c_buffer.as<float>(), f.m);
+                     ldb, &scalars.beta, c_buffer.as<float>(), ldc);
     synchronize();
     if (!GetParam().empty() && status == MYGEMM_STATUS_NOT_SUPPORTED) {
       GTEST_SKIP() << mygemm_last_error();
     }
     ASSERT_EQ(status, MYGEMM_STATUS_SUCCESS) << mygemm_last_error();
-    std::vector<float> c(old.size());
-    c_buffer.download(c.data());
-    const auto m = static_cast<size_t>(f.m);
+    c_buffer.download(image.data());
+    std::vector<float> c;
+    for (size_t at = 0; at < image.size(); ++at) {
+      if (at % pitch < m) {
+        c.push_back(image[at]);
+      } else {
+        ASSERT_EQ(image[at], kBetween) << "written between the columns of C";
+      }
+    }
     int wrong = 0;
     for (size_t at = 0; at < c.size(); ++at) {
       if (is_right(c[at], expected[at], old[at], scalars, f.exact, GetParam().empty())) continue;

@@ -107,6 +107,12 @@ TEST_P(SpecialValues, SumsOverflowWhereTheyShould) {
     for (int64_t k = 0; k < kK; ++k) f.a(i, k) = (k < kK / 2 ? 1 : -1) * std::fabs(f.a(i, k));
   }
   run("there and back", f);
+  // 32 k overflow by themselves, but not after those before.
+  Factors g = ordinary(7, 1, true).scale(61, 61);
+  for (int64_t i = 0; i < kM; ++i) {
+    for (int64_t k = 0; k < kK; ++k) g.a(i, k) *= k < 32 ? -0.75f : k < 64 ? 1.25f : 0.0f;
+  }
+  run("from below", g);
 }
 
 // ---- small values ------------------------------------------------------------------------------
@@ -169,7 +175,7 @@ TEST_P(SpecialValues, TinyTimesHugeInOnePiece) {
     for (Factors* f : {&in_a, &in_b}) {
       const int of_a = f == &in_a ? -130 : 100, of_b = f == &in_a ? 100 : -130;
       for (int64_t l = 0; l < kK; ++l) {
-        const bool matters = (l < kK / 2) != at_the_end;
+        const bool matters = at_the_end ? l >= kK - 200 : l < 200;  // halves would meet in a piece
         for (int64_t i = 0; i < kM; ++i) f->a(i, l) *= std::ldexp(1.0f, matters ? of_a : -100);
         for (int64_t j = 0; j < kN; ++j) f->b(l, j) *= std::ldexp(1.0f, matters ? of_b : 0);
       }
@@ -185,17 +191,24 @@ TEST_P(SpecialValues, OneProductMakesAResult) {
   constexpr int64_t kPlaces[][2] = {{0, 0},     {9, 33},   {23, 198}, {44, 130}, {63, 1},
                                     {64, 64},   {77, 191}, {90, 31},  {98, 95},  {111, 122},
                                     {127, 160}, {128, 11}, {135, 70}, {139, 193}};
-  // The least is nothing at all in TF32.
-  for (const uint32_t bits : {0x00000fffu, 0x00012345u, 0u}) {
+  // The first is nothing at all in TF32, the second a few bits. The third is small beside the other
+  // operand alone. The last leaves a sum of zeros.
+  struct Product {
+    uint32_t bits;
+    float other;
+  };
+  for (const auto& [bits, other] : {Product{0x00000fff, 0x1.8p60f}, Product{0x00012345, 0x1.8p60f},
+                                    Product{0x21924924, 0x1.8p-30f}, Product{0, 1}}) {
     for (const bool in_a : {true, false}) {
-      Factors f = ordinary(3, 1, false, {.m = 140, .n = 200});
+      Factors f = ordinary(3, 1, false, {.m = 141, .n = 200});
+      f.scale(in_a ? 0 : 60, in_a ? 60 : 0);
       for (const auto& [i, j] : kPlaces) {
         // Row i and column j have only l in common.
         const int64_t l = (3 * i + 5 * j) % f.k;
-        for (int64_t other = 0; other < f.k; ++other) {
-          (other % 2 == l % 2 ? f.a(i, other) : f.b(other, j)) = 0;
+        for (int64_t between = 0; between < f.k; ++between) {
+          (between % 2 == l % 2 ? f.a(i, between) : f.b(between, j)) = 0;
         }
-        f.a(i, l) = f.b(l, j) = 0x1.8p60f;
+        f.a(i, l) = f.b(l, j) = other;
         (in_a ? f.a(i, l) : f.b(l, j)) = from_bits(bits);
       }
       run(std::to_string(bits) + (in_a ? " in A" : " in B"), f);
