@@ -1,6 +1,7 @@
 // Ops tests: the same inputs give the same bits, call after call, from a fresh handle, and from
 // memory elsewhere with the same alignment.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -69,6 +70,41 @@ TEST_P(GemmBits, AreTheSameEveryTime) {
   };
   if (!expect_same_bits(Family::kGemm, GetParam(), m * n, product)) {
     GTEST_SKIP() << mygemm_last_error();
+  }
+}
+
+// What one product writes the next one reads, and then writes over what the one before it read. A
+// row's kernel may begin while the one before it in the stream still runs, and must wait for it.
+TEST_P(GemmBits, OneProductAfterAnotherIsTheSameAsWithWaitsBetween) {
+  const int64_t m = kBuild == Build::kGpu ? 1030 : 40;
+  const int64_t n = GetParam().starts_with("thin_") ? 1 : kBuild == Build::kGpu ? 300 : 20;
+  constexpr int kProducts = 8;
+  const std::vector<float> a = random_floats(m * m, 1);
+  const std::vector<float> x = random_floats(m * n, 2);
+  const DeviceBuffer a_buffer(a.data(), a.size() * sizeof(float), 0);
+  DeviceBuffer buffers[2] = {DeviceBuffer(x.size() * sizeof(float)),
+                             DeviceBuffer(x.size() * sizeof(float))};
+  const float alpha = 1 / std::sqrt(static_cast<float>(m));  // results stay of the size of x
+  const float beta = 0;
+  Handle handle(Family::kGemm, GetParam(), kWorkspace);
+  std::vector<uint32_t> expected;
+  for (const bool waits : {true, false}) {
+    for (int repeat = 0; repeat < kRepeats; ++repeat) {
+      buffers[0].upload(x.data());
+      for (int i = 0; i < kProducts; ++i) {
+        const mygemmStatus_t status =
+            mygemm_sgemm(handle, MYGEMM_OP_N, MYGEMM_OP_N, m, n, m, &alpha, a_buffer.as<float>(), m,
+                         buffers[i % 2].as<float>(), m, &beta, buffers[1 - i % 2].as<float>(), m);
+        if (status == MYGEMM_STATUS_NOT_SUPPORTED) GTEST_SKIP() << mygemm_last_error();
+        ASSERT_EQ(status, MYGEMM_STATUS_SUCCESS) << mygemm_last_error();
+        if (waits) synchronize();
+      }
+      synchronize();
+      std::vector<uint32_t> bits(x.size());
+      buffers[kProducts % 2].download(bits.data());
+      if (expected.empty()) expected = bits;
+      ASSERT_TRUE(bits == expected) << (waits ? "with waits, " : "without, ") << repeat;
+    }
   }
 }
 

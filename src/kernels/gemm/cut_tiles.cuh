@@ -9,11 +9,12 @@
 
 namespace mygemm {
 
-// The flags of cut tiles. The product behind it in the stream needs them cleared only once it has
-// a piece, and begins at once.
+// The flags of cut tiles, once nobody before in the stream uses them. The product behind it waits
+// for that before it reads anything.
 constexpr int kClearThreads = kMostCutBlocks;
 static __global__ void __launch_bounds__(kClearThreads) clear_flags(unsigned* ready) {
   ptx::launch_dependents();
+  ptx::wait_for_previous_grid();
   ready[threadIdx.x] = 0;
 }
 
@@ -31,7 +32,6 @@ template <class Tile, class Args>
 __device__ __forceinline__ Pieces await_pieces(const Args& args, int tile, int thread) {
   const auto own = static_cast<int>(blockIdx.x);
   const Pieces pieces{args.shares.first_block_of(tile), own};
-  ptx::wait_for_previous_grid();  // which cleared the flags
   // A flag for each thread: one after another they took 0.8 us each.
   for (int block = pieces.first + thread; block < own; block += 32 * Tile::kConsumerWarps) {
     while (ptx::load_acquire(&args.ready[block]) == 0) {

@@ -50,6 +50,9 @@ void share_out(Args* args, bool cut, const LaunchContext& context) {
 }
 
 // Launches a kernel of such arguments, behind the one that clears their flags where tiles are cut.
+// Both wait on the device for what comes before them in the stream, and are there by then: for
+// products of 20 to 30 us one after another in a stream that is 1 us of each on an H200, and 0.3 us
+// in a graph.
 template <class Tile, class Shared, class Args>
 Status launch_persistent(void (*kernel)(Args, OperandMap, OperandMap), const Args& args,
                          const OperandMap& a, const OperandMap& b, const LaunchContext& context) {
@@ -58,9 +61,12 @@ Status launch_persistent(void (*kernel)(Args, OperandMap, OperandMap), const Arg
   shape.threads = Tile::kThreads;
   shape.shared_bytes = sizeof(Shared);
   if (args.ready) {
-    RETURN_IF_ERROR(launch(context, clear_flags, 1, kClearThreads, 0, args.ready));
-    shape.may_overlap = true;
+    LaunchShape clears;
+    clears.threads = kClearThreads;
+    clears.may_overlap = true;
+    RETURN_IF_ERROR(launch(context, clear_flags, clears, args.ready));
   }
+  shape.may_overlap = true;
   return launch(context, kernel, shape, args, a, b);
 }
 

@@ -77,10 +77,7 @@ __device__ __forceinline__ void consume(Shared& s, const Tf32x3Args& args) {
     if (item.end != args.shares.steps) {
       leave_piece<Tile>(pieces[block], sum, sums, warp, lane);
       ptx::mbarrier_meet(&s.consumers);  // the whole piece is there
-      if (thread == 0) {
-        ptx::wait_for_previous_grid();  // which cleared the flags
-        ptx::store_release(&args.ready[block], 1);
-      }
+      if (thread == 0) ptx::store_release(&args.ready[block], 1);
       continue;
     }
     if (item.begin > 0) {
@@ -131,8 +128,13 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     ptx::mbarrier_init(&s.consumers, kConsumers);
     for (auto& notes : s.guard) ptx::mbarrier_init(&notes.meeting, kConsumers / 2);
     ptx::mbarrier_init_fence();
+    if (Feed::kMapped) {
+      ptx::tma_prefetch_map(&a.map);
+      ptx::tma_prefetch_map(&b.map);
+    }
   }
   __syncthreads();
+  ptx::wait_for_previous_grid();
 
   if (products_of(args.p, load_scalar(args.p.alpha)) == 0) {
     tf32x3::scale<Tile>(args);

@@ -48,10 +48,7 @@ __device__ __forceinline__ void consume(Shared& s, const FedArgs& args, const Wo
     }
     if (!finishes) {
       meet(s, &parity);  // the whole piece is there
-      if (thread == 0) {
-        ptx::wait_for_previous_grid();  // which cleared the flags
-        ptx::store_release(&args.ready[blockIdx.x], 1);
-      }
+      if (thread == 0) ptx::store_release(&args.ready[blockIdx.x], 1);
     }
   }
 }
@@ -79,6 +76,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     ptx::mbarrier_init_fence();
   }
   __syncthreads();
+  ptx::wait_for_previous_grid();
 
   const float alpha = load_scalar(args.p.alpha), beta = load_scalar(args.p.beta);
   WorkShares shares = args.shares;
