@@ -23,11 +23,6 @@ __device__ __forceinline__ unsigned shared_address(const void* shared) {
   return address;
 }
 
-// The same, for the compiler to work out where it likes.
-__device__ __forceinline__ unsigned plain_shared_address(const void* shared) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(shared));
-}
-
 // ld.shared: 4 bytes.
 __device__ __forceinline__ unsigned load_shared_4(unsigned address) {
   unsigned value;

@@ -44,12 +44,14 @@ __device__ __forceinline__ void wgmma_wait(float (&d)[kCount]) {
 // What tells the tensor cores where a matrix of B lies: columns of 32 floats that are contiguous
 // along k, 128 bytes each, swizzled as swizzle.h says, from a multiple of 1024 bytes on. The
 // address is as shared_address() gives it, plus 4 bytes for each k that comes first (multiples of
-// 8). Bits: address and strides in units of 16 bytes; 8 columns are 1024 bytes apart; swizzle of
-// 128 bytes.
-__device__ __forceinline__ uint64_t wgmma_matrix(unsigned address) {
-  constexpr uint64_t kLeadingStride = 1, kStride = 1024 / 16, kSwizzle128 = 1;
-  return kLeadingStride << 16 | kStride << 32 | kSwizzle128 << 62 | (address & 0x3ffff) >> 4;
+// 8). The lower half of the descriptor: address and leading stride in units of 16 bytes. One more
+// is 4 k further on.
+__device__ __forceinline__ unsigned wgmma_matrix(unsigned address) {
+  constexpr unsigned kLeadingStride = 1;
+  return kLeadingStride << 16 | address >> 4;
 }
+// The upper half, which all have: 8 columns are 1024 bytes apart; swizzle of 128 bytes.
+constexpr unsigned kWgmmaMatrix = 1024 / 16 | 1u << 30;
 
 // wgmma.mma_async.m64nNk8.tf32: d = a b, plus d where `add`; a is 64 x 8, b 8 x kN as
 // wgmma_matrix() says. Of both only the upper 19 bits of a float count; sums are rounded towards
@@ -57,12 +59,13 @@ __device__ __forceinline__ uint64_t wgmma_matrix(unsigned address) {
 //   a: rows 16 w + g and g + 8 of k = t, then the same of k = t + 4
 //   d: d[4 j + e], e = 0 to 3, columns 8 j + 2 t and the next of row 16 w + g, then of g + 8.
 template <int kN>
-__device__ __forceinline__ void wgmma_tf32(float (&d)[kN / 2], const unsigned (&a)[4], uint64_t b,
+__device__ __forceinline__ void wgmma_tf32(float (&d)[kN / 2], const unsigned (&a)[4], unsigned b,
                                            bool add) {
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __trap();
 #else
   static_assert(kN == 64 || kN == 128 || kN == 192);
+  const uint64_t matrix = uint64_t{kWgmmaMatrix} << 32 | b;
   if constexpr (kN == 64) {
     asm volatile(
         "{\n"
@@ -78,7 +81,7 @@ __device__ __forceinline__ void wgmma_tf32(float (&d)[kN / 2], const unsigned (&
           "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]),
           "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
           "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(matrix), "r"(static_cast<int>(add)));
   } else if constexpr (kN == 128) {
     asm volatile(
         "{\n"
@@ -101,7 +104,7 @@ __device__ __forceinline__ void wgmma_tf32(float (&d)[kN / 2], const unsigned (&
           "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
           "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]),
           "+f"(d[63])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(matrix), "r"(static_cast<int>(add)));
   } else if constexpr (kN == 192) {
     asm volatile(
         "{\n"
@@ -130,7 +133,7 @@ __device__ __forceinline__ void wgmma_tf32(float (&d)[kN / 2], const unsigned (&
           "+f"(d[77]), "+f"(d[78]), "+f"(d[79]), "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]),
           "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]), "+f"(d[88]), "+f"(d[89]), "+f"(d[90]),
           "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(matrix), "r"(static_cast<int>(add)));
   }
 #endif
 }

@@ -124,10 +124,10 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Sums& sums, Sha
     const unsigned place = step % Shared::kStages, plane = step % Shared::kPlanes;
     const unsigned k = part * Tile::kTogether;
     const unsigned stage = base + offsetof(Shared, a) + place * (Shared::kStageA * sizeof(float));
-    const uint64_t b_high =
+    const unsigned b_high =
         ptx::wgmma_matrix(base + kHighPlanes +
                           (Shared::kTransposesB ? plane : place) * kPlaneBytes + k * sizeof(float));
-    const uint64_t b_low =
+    const unsigned b_low =
         ptx::wgmma_matrix(base + offsetof(Shared, low) + plane * kPlaneBytes + k * sizeof(float));
     unsigned x[kGroups][4], high[kGroups][4], low[kGroups][4];
     ptx::mbarrier_wait_at(split_at + u % kUnits * kBarrier, u / kUnits % 2);
@@ -148,7 +148,7 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Sums& sums, Sha
     // may not know it: it would have them write to other registers while the chunk is added, and
     // there are none. blockIdx.z is 0 in every grid of ours.
     const bool adds = kParts > 1 ? part > 0 : blockIdx.z > 0;
-    constexpr int kNext = 8 * sizeof(float) / 16;  // from one group's B to the next
+    constexpr int kNext = 2;  // from one group's B to the next, 8 k on
     ptx::wgmma_fence();
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {

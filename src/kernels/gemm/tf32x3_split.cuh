@@ -93,13 +93,13 @@ __device__ __forceinline__ void split_transposed(const float* step, float* high,
 template <class Tile, class Shared>
 __device__ __forceinline__ void feed(Shared& s, const Operands& operands, const WorkShares& shares,
                                      int warp, int lane) {
-  constexpr int kStages = Shared::kStages, kStagesB = Shared::kStagesB, kAhead = Shared::kAhead;
+  constexpr int kAhead = Shared::kAhead, kPlanes = Shared::kPlanes;
   const int tiles_m = operands.tiles_m, tiles_n = operands.tiles_n;
   fed::StepCursor<Tile> loads(shares, tiles_m, tiles_n), at(shares, tiles_m, tiles_n);
-  fed::RingPlace<kStages> place;
-  fed::RingPlace<kStagesB> place_b;
-  fed::RingPlace<Shared::kPlanes> plane;
-  const auto note = [&] { return Shared::kPlanes * plane.parity + plane.slot; };
+  fed::RingPlace<Shared::kStages> place;
+  fed::RingPlace<Shared::kStagesB> place_b;
+  fed::RingPlace<kPlanes> plane;
+  const auto note = [&] { return kPlanes * plane.parity + plane.slot; };
   const auto load_next = [&](int stage, int stage_b) {
     if (!loads.valid()) return;
     load_step<Tile>(s, operands, loads, stage, stage_b, warp, lane);
@@ -109,6 +109,7 @@ __device__ __forceinline__ void feed(Shared& s, const Operands& operands, const 
 
   float sum = 0.0f;  // of |B|
   while (at.valid()) {
+    const int stage_b = Shared::kTransposesB ? place_b.slot : place.slot;
     ptx::mbarrier_wait(&s.full[place.slot], place.parity);
     if (warp == 0 && lane == 0) s.items[note()] = at.item;
 #pragma unroll
@@ -116,10 +117,10 @@ __device__ __forceinline__ void feed(Shared& s, const Operands& operands, const 
       // The first kPlanes wait for nothing.
       ptx::mbarrier_wait(&s.free[plane.slot][part], plane.parity ^ 1);
       if constexpr (Shared::kTransposesB) {
-        split_transposed<Tile>(s.b[place_b.slot], s.high[plane.slot], s.low[plane.slot], part, sum,
-                               warp, lane);
+        split_transposed<Tile>(s.b[stage_b], s.high[plane.slot], s.low[plane.slot], part, sum, warp,
+                               lane);
       } else {
-        split_in_place<Tile>(s.b[place_b.slot], s.low[plane.slot], part, sum, warp, lane);
+        split_in_place<Tile>(s.b[stage_b], s.low[plane.slot], part, sum, warp, lane);
       }
       if (part + 1 == Tile::kParts && at.ends_item()) {
         const float largest = largest_in_warp(sum);
@@ -129,12 +130,12 @@ __device__ __forceinline__ void feed(Shared& s, const Operands& operands, const 
       ptx::fence_bulk();
       ptx::mbarrier_arrive(&s.split[plane.slot][part]);
     }
-    const int next = (place.slot + kAhead) % kStages;
+    const int next = place.slot < kPlanes ? place.slot + kAhead : place.slot - kPlanes;
     if constexpr (Shared::kTransposesB) {
-      if (warp == 0 || !Shared::Feed::kMapped) {
+      if (!Shared::Feed::kMapped || loads_stage<Tile>(next, warp)) {
         ptx::mbarrier_wait(&s.split[plane.slot][Tile::kParts - 1], plane.parity);
       }
-      load_next(next, place_b.slot);
+      load_next(next, stage_b);
     } else {
       load_next(next, next);
     }

@@ -22,8 +22,6 @@ inline unsigned shared_address(const void* shared) {
                                static_cast<const std::byte*>(emulator::shared_memory()));
 }
 
-inline unsigned plain_shared_address(const void* shared) { return shared_address(shared); }
-
 inline unsigned load_shared_4(unsigned address) {
   if (address % 4 != 0) emulator::stop("misaligned load of 4 bytes from shared memory");
   return *reinterpret_cast<const unsigned*>(

@@ -18,15 +18,16 @@ void wgmma_wait(float (&d)[kCount], emulator::Site site = emulator::Site::here()
   emulator::wait_for_products(d, site);
 }
 
-inline uint64_t wgmma_matrix(unsigned address) {
-  constexpr uint64_t kLeadingStride = 1, kStride = 1024 / 16, kSwizzle128 = 1;
-  return kLeadingStride << 16 | kStride << 32 | kSwizzle128 << 62 | (address & 0x3ffff) >> 4;
+inline unsigned wgmma_matrix(unsigned address) {
+  constexpr unsigned kLeadingStride = 1;
+  return kLeadingStride << 16 | address >> 4;
 }
+constexpr unsigned kWgmmaMatrix = 1024 / 16 | 1u << 30;
 
 template <int kN>
-void wgmma_tf32(float (&d)[kN / 2], const unsigned (&a)[4], uint64_t b, bool add) {
+void wgmma_tf32(float (&d)[kN / 2], const unsigned (&a)[4], unsigned b, bool add) {
   static_assert(kN == 64 || kN == 128 || kN == 192);
-  emulator::start_product(d, kN / 2, a, b, add);
+  emulator::start_product(d, kN / 2, a, uint64_t{kWgmmaMatrix} << 32 | b, add);
 }
 
 }  // namespace mygemm::ptx
