@@ -51,7 +51,6 @@ Status launch_gemm_tf32x3_128x128(const GemmRow&, const GemmProblem&, const Laun
 Status launch_gemm_tf32x3_128x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tf32x3_streamk_128x192(const GemmRow&, const GemmProblem&, const LaunchContext&);
 Status launch_gemm_tf32x3_streamk_128x128(const GemmRow&, const GemmProblem&, const LaunchContext&);
-Status launch_gemm_tf32x3_streamk_128x64(const GemmRow&, const GemmProblem&, const LaunchContext&);
 
 Status launch_softmax_naive(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
 Status launch_softmax_warp(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&);
