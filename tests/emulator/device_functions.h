@@ -183,6 +183,8 @@ inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned bits) {
 // The lowest set bit, counted from 1; 0 without one.
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
 
+inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
+
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(uint64_t{a} * b >> 32);
 }

@@ -46,6 +46,10 @@ TEST_P(SpecialValues, NanReachesItsRowOrColumnAlone) {
   run("in B", in_b);
   in_a.b_values.assign(in_a.b_values.size(), 0.0f);
   run("in A, B is zero", in_a);
+  Factors beside = ordinary();
+  beside.a(36, 3) = from_bits(kNans[3]);
+  beside.a(37, 5) = kInfinity;
+  run("beside an infinity", beside);
 }
 
 TEST_P(SpecialValues, InfinityReachesItsRowOrColumnAlone) {
@@ -213,6 +217,20 @@ TEST_P(SpecialValues, OneProductMakesAResult) {
       }
       run(std::to_string(bits) + (in_a ? " in A" : " in B"), f);
     }
+  }
+}
+
+// The one that counts may be anywhere along k.
+TEST_P(SpecialValues, OneProductMakesAResultOfALongSum) {
+  for (const int64_t l : {0, 700, 2499}) {
+    Factors f = ordinary(3, 1, false, {.m = 40, .n = 9, .k = 2500});
+    f.scale(0, 60);
+    for (int64_t between = 0; between < f.k; ++between) {
+      (between % 2 == l % 2 ? f.a(33, between) : f.b(between, 5)) = 0;
+    }
+    f.a(33, l) = from_bits(0x00012345);
+    f.b(l, 5) = 0x1.8p60f;
+    run("k = " + std::to_string(l), f);
   }
 }
 
