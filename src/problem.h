@@ -23,32 +23,57 @@ struct Scalar {
   constexpr bool is(float known) const { return value == known; }
 };
 
-// One operand of a batched product, column-major. Matrix i of the batch is
-//   pointers ? pointers[i] : data + i * stride.
-template <class T>
-struct GemmOperand {
-  T* data;
-  T* const* pointers;
+// One operand of a batched product: column-major matrices of an element type that is known at run
+// time. Matrix i of the batch is pointers ? pointers[i] : data + i * stride elements.
+struct Operand {
+  void* data;  // inputs are never written through it
+  void* const* pointers;
   int64_t ld;
   int64_t stride;
+  mygemmDataType_t type = MYGEMM_R_32F;
 
-  constexpr T* matrix(int64_t i) const { return pointers ? pointers[i] : data + i * stride; }
+  // Element: the C++ type of `type`; const for inputs.
+  template <class Element>
+  constexpr Element* matrix(int64_t i) const {
+    return pointers ? static_cast<Element*>(pointers[i]) : static_cast<Element*>(data) + i * stride;
+  }
 };
 
-// C = alpha op(A) op(B) + beta C, batch_count times. See mygemm_sgemm.
+// How a sum of products becomes an element of D: activation(alpha * sum + beta * C + bias).
+struct Epilogue {
+  Scalar alpha, beta;
+  const void* bias = nullptr;  // a value for each row of D, of D's type, or nullptr
+  int64_t stride_bias = 0;     // elements from one matrix's bias to the next one's
+  mygemmActivation_t activation = MYGEMM_ACTIVATION_NONE;
+};
+
+struct GemmConfig;
+struct GemmFigures;
+
+// D = activation(alpha op(A) op(B) + beta C + bias), batch_count times. See mygemm_gemm.
 struct GemmProblem {
+  using Config = GemmConfig;
+  using Figures = GemmFigures;
+
   bool transa, transb;
   int64_t m, n, k;
-  Scalar alpha, beta;
-  GemmOperand<const float> a, b;
-  GemmOperand<float> c;
+  Operand a, b, c, d;  // c and d may be the same
+  Epilogue epilogue;
   int64_t batch_count;
   bool pointer_arrays;   // the operands are arrays of pointers, NULL or not
   bool readable_arrays;  // and the arrays are host memory
   mygemmMathMode_t math;
 
-  // Nothing of A and B is needed: C becomes beta * C.
-  constexpr bool scales_only() const { return k == 0 || alpha.is(0.0f); }
+  // Nothing of A and B is needed.
+  constexpr bool scales_only() const { return k == 0 || epilogue.alpha.is(0.0f); }
+  // The matrices of C are those of D.
+  constexpr bool in_place() const {
+    return c.data == d.data && c.pointers == d.pointers && c.ld == d.ld && c.stride == d.stride;
+  }
+  // alpha and beta are all there is to the epilogue, and C is D.
+  constexpr bool is_plain() const {
+    return epilogue.bias == nullptr && epilogue.activation == MYGEMM_ACTIVATION_NONE && in_place();
+  }
   // The extent of the contiguous dimension of A and B as stored.
   constexpr int64_t a_rows() const { return transa ? k : m; }
   constexpr int64_t a_cols() const { return transa ? m : k; }
@@ -63,8 +88,14 @@ struct TypedMatrix {
   int64_t ld;
 };
 
+struct SoftmaxConfig;
+struct SoftmaxFigures;
+
 // Softmax or its gradient over rows x cols. See mygemm_softmax and mygemm_softmax_backward.
 struct SoftmaxProblem {
+  using Config = SoftmaxConfig;
+  using Figures = SoftmaxFigures;
+
   mygemmSoftmaxMode_t mode;
   bool backward;
   int64_t rows, cols;
@@ -76,8 +107,14 @@ struct SoftmaxProblem {
   constexpr bool log_mode() const { return mode == MYGEMM_LOG_SOFTMAX; }
 };
 
+struct TransposeConfig;
+struct TransposeFigures;
+
 // out[c][r] = in[r][c] for rows x cols, batch_count times. See mygemm_transpose.
 struct TransposeProblem {
+  using Config = TransposeConfig;
+  using Figures = TransposeFigures;
+
   int64_t element_size;  // bytes: 1, 2, 4, 8 or 16
   int64_t rows, cols;
   const void* in;
@@ -96,23 +133,5 @@ constexpr int64_t common_alignment(uintptr_t address, int64_t stride_bytes) {
   const uint64_t bits = static_cast<uint64_t>(address) | static_cast<uint64_t>(stride_bytes) | 16u;
   return static_cast<int64_t>(bits & (~bits + 1));
 }
-
-// Blocks of the largest cluster that every GPU with clusters takes.
-constexpr int kPortableCluster = 8;
-
-// What plans and launches know of a machine.
-struct DeviceTraits {
-  char name[64];
-  int cc;                // 10 * major + minor of the compute capability; 0 is the host
-  int num_sms;           // multiprocessors; on the host, threads
-  int shared_per_block;  // bytes a block can opt in to
-  int shared_per_sm;     // bytes
-  int64_t l2_bytes;
-  double fp32_flops;        // FFMA peak, FLOP/s
-  double memory_bandwidth;  // device copy, bytes read + written per second
-  bool has_cblas;           // host: a CBLAS was found
-  // Clusters of 1, 2, 4, 8 and 16 blocks, each with a multiprocessor to itself, that run at once.
-  int clusters[5];
-};
 
 }  // namespace mygemm

@@ -64,6 +64,16 @@ typedef enum { MYGEMM_SOFTMAX = 0, MYGEMM_LOG_SOFTMAX = 1 } mygemmSoftmaxMode_t;
  * TF32 and left so. docs/accuracy.md says what holds for which data. */
 typedef enum { MYGEMM_MATH_DEFAULT = 0, MYGEMM_MATH_STRICT = 1 } mygemmMathMode_t;
 
+/* The function that a product applies to each element last, in FP32:
+ *   RELU: t > 0 ? t : 0, and NaN stays NaN
+ *   GELU: t / (1 + exp(-2 u)), u = sqrt(2 / pi) * (t + 0.044715 t^3): the tanh form,
+ *         0.5 t (1 + tanh u), without its cancellation */
+typedef enum {
+  MYGEMM_ACTIVATION_NONE = 0,
+  MYGEMM_ACTIVATION_RELU = 1,
+  MYGEMM_ACTIVATION_GELU = 2
+} mygemmActivation_t;
+
 /* Where alpha and beta of a matrix product live. Host values are read during the call; device
  * values are read when the kernel runs. The host backend reads both during the call. */
 typedef enum { MYGEMM_POINTER_MODE_HOST = 0, MYGEMM_POINTER_MODE_DEVICE = 1 } mygemmPointerMode_t;
@@ -91,6 +101,48 @@ typedef struct {
 
 #define MYGEMM_CONFIG_INIT \
   { sizeof(mygemmConfig_t), MYGEMM_BACKEND_AUTO, -1 }
+
+/* As mygemmGemm_t.math: the math mode that the handle has. */
+#define MYGEMM_MATH_OF_HANDLE (-1)
+
+/* The general matrix product, an argument of mygemm_gemm(). Start from MYGEMM_GEMM_INIT, which is
+ * one FP32 product without epilogue whose C is D; fields added later have a default for older
+ * callers. Enumerations are held as int32_t. */
+typedef struct {
+  size_t struct_size;                 /* sizeof(mygemmGemm_t) of the caller */
+  int32_t transa, transb;             /* mygemmOperation_t */
+  int64_t m, n, k;                    /* op(A) is m x k, op(B) is k x n, C and D are m x n */
+  int64_t batch_count;                /* products */
+  int32_t atype, btype, ctype, dtype; /* mygemmDataType_t; all MYGEMM_R_32F in this version */
+  int32_t math;                       /* mygemmMathMode_t or MYGEMM_MATH_OF_HANDLE */
+  int32_t activation;                 /* mygemmActivation_t */
+  const void *alpha, *beta;           /* one float each; see mygemm_set_pointer_mode */
+  /* Matrix i of a batch begins stride elements behind matrix i - 1. */
+  const void *A;
+  int64_t lda, stride_a;
+  const void *B;
+  int64_t ldb, stride_b;
+  const void *C; /* NULL, with ldc and stride_c then ignored: C is D */
+  int64_t ldc, stride_c;
+  void *D;
+  int64_t ldd, stride_d;
+  /* NULL, or the values to add: one for each of the m rows of D, of type dtype. */
+  const void *bias;
+  int64_t stride_bias;
+  /* Instead of A, B, C and D, if D_array is not NULL: arrays of batch_count matrix pointers, which
+   * live where the backend lives. C_array may be NULL: C is D. */
+  const void *const *A_array;
+  const void *const *B_array;
+  const void *const *C_array;
+  void *const *D_array;
+} mygemmGemm_t;
+
+#define MYGEMM_GEMM_INIT                                                                        \
+  {                                                                                             \
+    sizeof(mygemmGemm_t), MYGEMM_OP_N, MYGEMM_OP_N, 0, 0, 0, 1, MYGEMM_R_32F, MYGEMM_R_32F,     \
+        MYGEMM_R_32F, MYGEMM_R_32F, MYGEMM_MATH_OF_HANDLE, MYGEMM_ACTIVATION_NONE, NULL, NULL,  \
+        NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL         \
+  }
 
 /* ---- library -------------------------------------------------------------------------------- */
 
@@ -182,6 +234,22 @@ MYGEMM_API mygemmStatus_t mygemm_sgemm_batched(
     int64_t k, const float *alpha, const float *const A[], int64_t lda, const float *const B[],
     int64_t ldb, const float *beta, float *const C[], int64_t ldc, int64_t batch_count);
 
+/* The general product, batch_count times:
+ *   D = activation(alpha * op(A) * op(B) + beta * C + bias)
+ * All matrices are column-major, as in mygemm_sgemm; bias has one value for each row of D. C may be
+ * D (the same pointer, leading dimension and stride) or another matrix that does not overlap D.
+ * The epilogue is computed in FP32, one rounding after another, as a program would that stores the
+ * plain product, then adds the bias, then applies the activation: with bias and RELU, in one call
+ * or in three, the bits are the same.
+ * Reads and writes as mygemm_sgemm does: A and B unless k = 0 or alpha = 0, C unless beta = 0. Where
+ * D is C, beta = 1, nothing of A and B is read and there is neither bias nor activation, the call
+ * touches nothing. D must not overlap A, B or bias. The three forms of mygemm_sgemm are shorthands.
+ * call->alpha and call->beta follow the handle's pointer mode.
+ * Errors: NOT_INITIALIZED, INVALID_VALUE (call is NULL, struct_size is too small, or as in
+ * mygemm_sgemm), NOT_SUPPORTED (types other than FP32; a field that this library does not know),
+ * EXECUTION_FAILED. */
+MYGEMM_API mygemmStatus_t mygemm_gemm(mygemmHandle_t handle, const mygemmGemm_t *call);
+
 /* ---- softmax -------------------------------------------------------------------------------- */
 
 /* Softmax along each row of a row-major rows x cols matrix, computed in FP32:
@@ -253,6 +321,10 @@ MYGEMM_API mygemmStatus_t mygemm_softmax_workspace_size(mygemmHandle_t handle,
                                                         mygemmSoftmaxMode_t mode, int64_t rows,
                                                         int64_t cols, mygemmDataType_t xtype,
                                                         mygemmDataType_t ytype, size_t *bytes);
+/* Of mygemm_gemm. Leading dimensions of 0 are taken as the smallest legal ones; no pointer is
+ * followed, and matrix pointers matter as in mygemm_explain_gemm. */
+MYGEMM_API mygemmStatus_t mygemm_gemm_workspace_size(mygemmHandle_t handle,
+                                                     const mygemmGemm_t *call, size_t *bytes);
 /* in_place: 1 for out = in, else 0. */
 MYGEMM_API mygemmStatus_t mygemm_transpose_workspace_size(mygemmHandle_t handle,
                                                           size_t element_size, int64_t rows,
@@ -279,6 +351,12 @@ MYGEMM_API mygemmStatus_t mygemm_explain_sgemm(mygemmHandle_t handle, const char
                                                int64_t ldb, int64_t stride_b, const float *C,
                                                int64_t ldc, int64_t stride_c, int64_t batch_count,
                                                char *text, size_t capacity, size_t *length);
+/* Of mygemm_gemm, with the same meaning of device, text, capacity and length. Leading dimensions of
+ * 0 are taken as the smallest legal ones. alpha and beta are taken as numbers that are known only
+ * when the kernel runs where they are NULL or device pointers. */
+MYGEMM_API mygemmStatus_t mygemm_explain_gemm(mygemmHandle_t handle, const char *device,
+                                              const mygemmGemm_t *call, char *text,
+                                              size_t capacity, size_t *length);
 MYGEMM_API mygemmStatus_t mygemm_explain_softmax(mygemmHandle_t handle, const char *device,
                                                  mygemmSoftmaxMode_t mode, int64_t rows,
                                                  int64_t cols, const void *x,

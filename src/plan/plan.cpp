@@ -1,7 +1,6 @@
-// What the families share: walking a table for the cheapest row, and saying so in words.
+// The loop over an operation's kernels for the cheapest one, and its result in words.
 #include "plan/plan.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -11,33 +10,22 @@
 namespace mygemm {
 namespace {
 
-// Rows of the device's kind are candidates; the host's and the GPU's never mix.
+// Kernels of the device's kind are candidates; the host's and the GPU's never mix.
 template <class Problem>
-bool same_kind(const Row<Problem>& row, const DeviceTraits& device) {
-  return (row.max_cc == 0) == (device.cc == 0);
-}
-
-template <class Problem>
-const char* why_not(const Row<Problem>& row, const Problem& problem, const DeviceTraits& device,
-                    const PlanOptions& options) {
-  if (device.cc < row.min_cc) return "needs a newer architecture";
-  if (device.cc > row.max_cc) return "made for older architectures";
-  if (row.shared_bytes > device.shared_per_block && device.cc > 0) {
-    return "needs more shared memory than a block of this GPU can have";
-  }
-  return unsupported(row, problem, device, options);
+bool same_kind(const Kernel<Problem>& kernel, const DeviceTraits& device) {
+  return kernel.on_host() == (device.cc == 0);
 }
 
 template <class Problem>
 Status use_forced(const Problem& problem, const DeviceTraits& device, const PlanOptions& options,
                   Plan<Problem>* plan) {
   const char* reason = "there is no such kernel for this device";
-  for (const auto& row : rows_for(problem)) {
-    if (std::strcmp(row.name, options.forced) != 0 || !same_kind(row, device)) continue;
-    reason = why_not(row, problem, device, options);
+  for (const auto& kernel : kernels_for(problem)) {
+    if (std::strcmp(kernel.name, options.forced) != 0 || !same_kind(kernel, device)) continue;
+    plan->config = {};
+    reason = configure(kernel, problem, device, options, &plan->config);
     if (reason) break;
-    *plan = {&row, std::min(workspace_bytes(row, problem, device), options.workspace_bytes),
-             cost(row, problem, device, options)};
+    plan->kernel = &kernel;
     return MYGEMM_STATUS_SUCCESS;
   }
   return fail(MYGEMM_STATUS_NOT_SUPPORTED, "%s = %s cannot run this call: %s",
@@ -53,22 +41,44 @@ std::string line(const char* format, auto... arguments) {
 }  // namespace
 
 template <class Problem>
+const char* configure(const Kernel<Problem>& kernel, const Problem& problem,
+                      const DeviceTraits& device, const PlanOptions& options,
+                      typename Problem::Config* config) {
+  if (device.cc < kernel.min_cc) return "needs a newer architecture";
+  if (device.cc > kernel.max_cc) return "made for older architectures";
+  if (!takes_types(kernel, problem)) return "does not take operands of these element types";
+  if (const char* reason = kernel.configure(kernel, problem, device, options, config)) {
+    return reason;
+  }
+  if (device.cc == 0) return nullptr;
+  if (config->shared_bytes > static_cast<size_t>(device.shared_per_block)) {
+    return "needs more shared memory than a block of this GPU can have";
+  }
+  if (config->blocks > kMostGridBlocks) return "more blocks than a grid can have";
+  return nullptr;
+}
+
+template <class Problem>
 Status make_plan(const Problem& problem, const DeviceTraits& device, const PlanOptions& options,
                  Plan<Problem>* plan) {
-  if (options.forced) return use_forced(problem, device, options, plan);
   *plan = {};
-  plan->seconds = std::numeric_limits<double>::infinity();
-  for (const auto& row : rows_for(problem)) {
-    if (!same_kind(row, device) || why_not(row, problem, device, options)) continue;
-    const double seconds = cost(row, problem, device, options);
-    if (seconds < plan->seconds) *plan = {&row, 0, seconds};
+  if (options.forced) return use_forced(problem, device, options, plan);
+  double least = std::numeric_limits<double>::infinity();
+  const char* reason = nullptr;
+  for (const auto& kernel : kernels_for(problem)) {
+    if (!same_kind(kernel, device)) continue;
+    typename Problem::Config config;
+    const char* refusal = configure(kernel, problem, device, options, &config);
+    if (refusal) {
+      reason = refusal;
+    } else if (config.seconds < least) {
+      *plan = {&kernel, config};
+      least = config.seconds;
+    }
   }
-  if (!plan->row) {
-    return fail(MYGEMM_STATUS_INTERNAL_ERROR, "no kernel supports this call on %s", device.name);
-  }
-  plan->workspace_bytes =
-      std::min(workspace_bytes(*plan->row, problem, device), options.workspace_bytes);
-  return MYGEMM_STATUS_SUCCESS;
+  if (plan->kernel) return MYGEMM_STATUS_SUCCESS;
+  return fail(MYGEMM_STATUS_NOT_SUPPORTED, "no kernel runs this call on %s: %s", device.name,
+              reason ? reason : "there is none");
 }
 
 template <class Problem>
@@ -77,8 +87,8 @@ std::string explain(const Problem& problem, const DeviceTraits& device,
   Plan<Problem> plan;
   std::string text;
   if (make_plan(problem, device, options, &plan) == MYGEMM_STATUS_SUCCESS) {
-    text += line("chosen: %s (estimated %.2f us, workspace %zu bytes%s)\n", plan.row->name,
-                 plan.seconds * 1e6, plan.workspace_bytes,
+    text += line("chosen: %s (estimated %.2f us, workspace %zu bytes%s)\n", plan.kernel->name,
+                 plan.config.seconds * 1e6, plan.config.workspace_bytes,
                  options.forced ? ", forced by the environment" : "");
   } else {
     text += std::string("chosen: none (") + last_error_text() + ")\n";  // of any length
@@ -92,12 +102,14 @@ std::string explain(const Problem& problem, const DeviceTraits& device,
     text += line(", %d threads", device.num_sms);
   }
   text += line("; workspace %zu bytes\nall kernels:\n", options.workspace_bytes);
-  for (const auto& row : rows_for(problem)) {
-    if (!same_kind(row, device)) continue;
-    if (const char* reason = why_not(row, problem, device, options)) {
-      text += line("  %-20s cannot run: %s\n", row.name, reason);
+  for (const auto& kernel : kernels_for(problem)) {
+    if (!same_kind(kernel, device)) continue;
+    typename Problem::Config config;
+    if (const char* reason = configure(kernel, problem, device, options, &config)) {
+      text += line("  %-21s cannot run: %s\n", kernel.name, reason);
     } else {
-      text += line("  %-20s %.2f us\n", row.name, cost(row, problem, device, options) * 1e6);
+      text += line("  %-21s %.2f us: ", kernel.name, config.seconds * 1e6) + describe(config) +
+              "; " + describe(kernel.figures) + "\n";
     }
   }
   return text;
@@ -109,6 +121,12 @@ template Status make_plan(const SoftmaxProblem&, const DeviceTraits&, const Plan
                           Plan<SoftmaxProblem>*);
 template Status make_plan(const TransposeProblem&, const DeviceTraits&, const PlanOptions&,
                           Plan<TransposeProblem>*);
+template const char* configure(const GemmKernel&, const GemmProblem&, const DeviceTraits&,
+                               const PlanOptions&, GemmConfig*);
+template const char* configure(const SoftmaxKernel&, const SoftmaxProblem&, const DeviceTraits&,
+                               const PlanOptions&, SoftmaxConfig*);
+template const char* configure(const TransposeKernel&, const TransposeProblem&,
+                               const DeviceTraits&, const PlanOptions&, TransposeConfig*);
 template std::string explain(const GemmProblem&, const DeviceTraits&, const PlanOptions&);
 template std::string explain(const SoftmaxProblem&, const DeviceTraits&, const PlanOptions&);
 template std::string explain(const TransposeProblem&, const DeviceTraits&, const PlanOptions&);

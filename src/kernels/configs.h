@@ -1,0 +1,6 @@
+// The Configs and figures of all operations, for the loop over an operation's kernels.
+#pragma once
+
+#include "kernels/gemm/config.h"
+#include "kernels/softmax/config.h"
+#include "kernels/transpose/config.h"

@@ -1,0 +1,101 @@
+// A kernel as an entry of its operation's table: two functions.
+//   configure(kernel, problem, device, options, config)  fills the Config with all that the launch
+//       needs and with the estimated time, or returns the reason why the kernel cannot run
+//   launch(problem, config, context)  launches exactly that Config
+// configure() is pure host code that works for any GPU on any machine, without CUDA headers.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "device.h"
+#include "problem.h"
+#include "status.h"
+
+namespace mygemm {
+
+// The part of a Config that all operations have: the grid, what it takes, how long it should take.
+// For kernels that launch several grids, the one that does most of the work.
+struct LaunchConfig {
+  int64_t blocks = 0;      // of the grid
+  int threads = 0;         // of a block
+  int cluster_blocks = 0;  // blocks of a cluster; 0: none
+  size_t shared_bytes = 0;
+  size_t workspace_bytes = 0;  // what the launch will use of the handle's workspace
+  double seconds = 0;          // estimated
+};
+
+constexpr int64_t kMostGridBlocks = 2147483647;
+
+struct PlanOptions {
+  size_t workspace_bytes = 0;
+  const char* forced = nullptr;  // a kernel's name, or nullptr
+};
+
+// What a launch gets besides its problem and its Config. The workspace has the Config's bytes.
+struct LaunchContext {
+  mygemmStream_t stream;
+  void* workspace;
+  const DeviceTraits* device;
+};
+
+template <class Problem>
+struct Kernel {
+  using Config = typename Problem::Config;
+  using Figures = typename Problem::Figures;
+
+  const char* name;  // unique within the operation
+  int min_cc, max_cc;  // compute capabilities, inclusive; 0, 0: the host
+  const char* (*configure)(const Kernel&, const Problem&, const DeviceTraits&, const PlanOptions&,
+                           Config*);
+  Status (*launch)(const Problem&, const Config&, const LaunchContext&);  // nullptr: not built
+  Figures figures;  // measured constants of the estimate
+
+  bool on_host() const { return max_cc == 0; }
+};
+
+using GemmKernel = Kernel<GemmProblem>;
+using SoftmaxKernel = Kernel<SoftmaxProblem>;
+using TransposeKernel = Kernel<TransposeProblem>;
+
+// The tables, each ending with the operation's naive kernels, which run any problem.
+std::span<const GemmKernel> kernels_for(const GemmProblem&);
+std::span<const SoftmaxKernel> kernels_for(const SoftmaxProblem&);
+std::span<const TransposeKernel> kernels_for(const TransposeProblem&);
+
+// Whether the kernel takes the problem's element types.
+bool takes_types(const GemmKernel&, const GemmProblem&);
+inline bool takes_types(const SoftmaxKernel&, const SoftmaxProblem&) { return true; }
+inline bool takes_types(const TransposeKernel&, const TransposeProblem&) { return true; }
+
+// A Config, and the measured figures behind its estimate, as text: what explain prints.
+std::string describe(const GemmConfig&);
+std::string describe(const SoftmaxConfig&);
+std::string describe(const TransposeConfig&);
+std::string describe(const GemmFigures&);
+std::string describe(const SoftmaxFigures&);
+std::string describe(const TransposeFigures&);
+
+// The environment variable that forces a kernel of the operation, for messages.
+constexpr const char* force_variable(const GemmProblem&) { return "MYGEMM_FORCE_GEMM"; }
+constexpr const char* force_variable(const SoftmaxProblem&) { return "MYGEMM_FORCE_SOFTMAX"; }
+constexpr const char* force_variable(const TransposeProblem&) { return "MYGEMM_FORCE_TRANSPOSE"; }
+
+// One more kernel in a stream costs at least this; H200, graph replay.
+constexpr double kLaunchSeconds = 1.3e-6;
+
+#if defined(MYGEMM_WITH_CUDA)
+inline constexpr bool kWithCuda = true;
+#else
+inline constexpr bool kWithCuda = false;
+#endif
+
+// `launch` where this build has CUDA, else nullptr without a reference to it.
+template <auto launch>
+constexpr decltype(launch) cuda_launcher() {
+  if constexpr (kWithCuda) return launch;
+  return nullptr;
+}
+
+}  // namespace mygemm
