@@ -350,7 +350,9 @@ class Demo(CommandTest):
             "Matrix products, softmax and transposes run\non graphics processors at high rates.\n"
             "\n# A heading\n\n"
             "The quick red fox leaps over the sleepy dog near the river bank today.\n\n"
-            "```\nint main() { return this code is not a paragraph of real text at all; }\n```\n")
+            "```\nint main() { return this code is not a paragraph of real text at all; }\n```\n"
+            "\n<!-- script: begin -->\n\nA sentence that a script has written, of more than eight "
+            "words.\n\n<!-- script: end -->\n")
 
     def test_the_project_s_documents(self):
         text = self.succeed("demo", MYGEMM_BACKEND="host")
