@@ -293,15 +293,15 @@ def summary(all_runs):
                       f"{figure(result['rate'])} {result['unit']}",
                       peer_name(run, operation, peer), times(result, peer)])
     text = (blocks.table(["operation", "shape", "µs", "rate", "peer", "speed over the peer"],
-                         lines) + "\nSpeeds from the least to the most of all the shapes that were "
-            "measured:\n\n")
+                         lines) + "\nAll shapes that were measured, from the least speed to the "
+            "most:\n\n")
     for name, peers in SPANS.items():
         run = all_runs[name]
         results = first_of_each(run["results"])
         operation = results[0]["operation"]
-        over = "; ".join(f"over {peer_name(run, operation, peer)} {span(results, peer)}"
+        over = "; ".join(f"speed over {peer_name(run, operation, peer)}: {span(results, peer)}"
                          for peer in peers)
-        text += f"- {OPERATIONS[name]}: {over}. {source(run, name)}"
+        text += f"- {OPERATIONS[name]}; {over}. {source(run, name)}"
     return text
 
 
