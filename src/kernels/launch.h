@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "plan/plan.h"
+#include "kernels/kernel.h"
 
 namespace mygemm {
 

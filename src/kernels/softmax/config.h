@@ -1,0 +1,29 @@
+// The Config of a softmax: everything that its launch needs. Pure.
+#pragma once
+
+#include "kernels/kernel.h"
+#include "kernels/softmax/cluster.h"
+#include "kernels/softmax/registers.h"
+#include "kernels/softmax/split.h"
+#include "kernels/softmax/wide.h"
+
+namespace mygemm {
+
+// Measured constants. efficiency: fraction of the copy bandwidth, for the bytes that the kernel
+// reads and writes. reads: how often the input is read.
+struct SoftmaxFigures {
+  int reads = 1;
+  double efficiency = 0;
+};
+
+// A member that a kernel does not use stays zero.
+struct SoftmaxConfig : LaunchConfig {
+  RowShape shape{};      // selects the instantiation
+  SoftmaxLanes lanes{};  // warp
+  SoftmaxBlock block{};  // block
+  WideRows rows{};       // kernels for wide rows: runs > 0 means their order of summation
+  ClusterRing ring{};    // cluster
+  SplitRows split{};     // split
+};
+
+}  // namespace mygemm
