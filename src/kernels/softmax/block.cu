@@ -74,14 +74,16 @@ __global__ void __launch_bounds__(kMostThreads, kBlocks) softmax_block(const Sof
 }
 
 // Blocks per multiprocessor for which the compiler limits the registers: with at most four packs a
-// thread, three of 512 threads; eight packs and gradients need more registers. (With two blocks of
-// 1024 threads a thread has 32 registers, and the compiler spills.)
+// thread, three of 512 threads; eight packs and gradients need more registers, on sm_75 all that
+// there are. (With two blocks of 1024 threads a thread has 32 registers, and the compiler spills.)
 template <int kPacks, bool kBackward, int kMostThreads>
 __device__ __host__ constexpr int blocks_per_sm() {
 #if defined(__CUDA_ARCH__)
-  constexpr int kRegisterBlocks = kMostThreads > kBlockFewThreads          ? 1
-                                  : kPacks < kBlockManyPacks && !kBackward ? 3
-                                                                           : 2;
+  constexpr bool kMany = kPacks >= kBlockManyPacks || kBackward;
+  constexpr int kRegisterBlocks = kMostThreads > kBlockFewThreads ? 1
+                                  : !kMany                        ? 3
+                                  : __CUDA_ARCH__ < 800           ? 1
+                                                                  : 2;
   return residency(sm_resources(__CUDA_ARCH__ / 10), kMostThreads,
                    static_cast<int>(sizeof(BlockStorage)), kRegisterBlocks);
 #else
