@@ -17,7 +17,7 @@ struct ClusterRing {
   int log2_blocks;   // of the cluster
   int runs_of_warp;  // one or two
   int tiles;         // of a warp's runs, at most
-  int slots;         // of a warp; 0: no row fits
+  int slots = 0;     // of a warp; 0: no row fits
   int held;          // tiles of a warp that are held in registers, where its slots are too few
   int slot_bytes;
   int tile_bytes_in;  // of x or y; dy follows it in the slot

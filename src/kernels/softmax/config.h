@@ -16,14 +16,15 @@ struct SoftmaxFigures {
   double efficiency = 0;
 };
 
-// A member that a kernel does not use stays zero.
+// Of the parts that a kernel does not use, only the member that says so is set, to 0; planning
+// would take longer otherwise.
 struct SoftmaxConfig : LaunchConfig {
-  RowShape shape{};      // selects the instantiation
-  SoftmaxLanes lanes{};  // warp
-  SoftmaxBlock block{};  // block
-  WideRows rows{};       // kernels for wide rows: runs > 0 means their order of summation
-  ClusterRing ring{};    // cluster
-  SplitRows split{};     // split
+  RowShape shape;      // selects the instantiation; kernels for GPUs
+  SoftmaxLanes lanes;  // warp
+  SoftmaxBlock block;  // block
+  WideRows rows;       // kernels for wide rows: runs > 0 means their order of summation
+  ClusterRing ring;    // cluster
+  SplitRows split;     // split
 };
 
 }  // namespace mygemm

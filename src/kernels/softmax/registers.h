@@ -22,7 +22,8 @@ constexpr int kWarpThreads = 128;  // of a block of the warp kernel
 // Warp kernel: 2^log2_lanes lanes share a row. Each lane holds `packs` packs or elements; the last
 // one may be missing.
 struct SoftmaxLanes {
-  int log2_lanes, packs;
+  int log2_lanes;
+  int packs = 0;
 };
 
 inline SoftmaxLanes softmax_lanes(const SoftmaxProblem& p, const RowShape& shape) {
@@ -41,7 +42,8 @@ inline bool fits_warp(const SoftmaxLanes& lanes, const RowShape& shape) {
 
 // Block kernel: threads that share a row. Each holds `packs` packs; the last one may be missing.
 struct SoftmaxBlock {
-  int threads, packs;
+  int threads;
+  int packs = 0;
 };
 
 constexpr int kBlockFewestThreads = 64, kBlockFewThreads = 512, kBlockManyThreads = 1024;

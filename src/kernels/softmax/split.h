@@ -12,7 +12,7 @@ constexpr int kSplitThreads = 32 * kSplitWarps;
 struct SplitRows {
   bool run_for_each_warp;
   int runs_of_block;
-  int64_t blocks_of_row;
+  int64_t blocks_of_row = 0;
 };
 
 }  // namespace mygemm

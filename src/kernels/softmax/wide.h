@@ -21,7 +21,7 @@ constexpr int tile_packs(int pack_elements) { return pack_elements > 1 ? 4 : 16;
 struct WideRows {
   static constexpr int kMostRuns = 512;
   int64_t tiles;
-  int runs;  // a power of two
+  int runs = 0;  // a power of two
 
   // Run `number` is tiles first_tile(number) to first_tile(number + 1).
   constexpr int64_t first_tile(int64_t number) const { return number * tiles / runs; }

@@ -18,15 +18,17 @@ struct TransposeFigures {
   double block_seconds = 0;
 };
 
-// A member that a kernel does not use stays zero.
+// Of the parts that a kernel does not use, only the member that says so is set, to 0; planning
+// would take longer otherwise.
 struct TransposeConfig : LaunchConfig {
-  PatchGrid patches{};               // kernels on tiles of patches
-  NarrowGrid narrow{};               // narrow
-  int64_t tiles_r = 0, tiles_c = 0;  // tiled, square_in_place: tiles of a matrix
-  bool streamed = false;             // vector: Caching::kStreamed
-  bool shift_in = false;             // shifted: rows of the input do not begin at sectors
-  bool shift_out = false;            // shifted: rows of the output do not begin at sectors
-  int64_t copy_blocks = 0;           // through_workspace: of the copy; 0: a plain memory copy
+  PatchGrid patches;         // kernels on tiles of patches: threads > 0
+  NarrowGrid narrow;         // narrow: length > 0
+  int64_t tiles_r, tiles_c;  // tiled, square_in_place: tiles of a matrix
+  int64_t copy_blocks;       // through_workspace: of the copy; 0: a plain memory copy
+  bool tiled = false;        // tiles_r and tiles_c are set
+  bool streamed = false;     // vector: Caching::kStreamed
+  bool shift_in = false;     // shifted: rows of the input do not begin at sectors
+  bool shift_out = false;    // shifted: rows of the output do not begin at sectors
 };
 
 }  // namespace mygemm

@@ -55,6 +55,7 @@ const char* configure_transpose_through_workspace(const TransposeKernel& kernel,
   if (options.workspace_bytes == 0 || config->workspace_bytes > options.workspace_bytes) {
     return kWorkspaceReason;
   }
+  config->copy_blocks = 0;
   if (!is_dense(p)) {
     const auto elements =
         static_cast<int64_t>(config->workspace_bytes / static_cast<size_t>(p.element_size));

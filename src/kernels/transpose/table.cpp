@@ -157,7 +157,7 @@ std::string describe(const TransposeConfig& config) {
     }
     result += text(", %s", order_of(grid.order));
   }
-  if (config.tiles_r > 0) {
+  if (config.tiled) {
     result += text(", %lld x %lld tiles a matrix", static_cast<long long>(config.tiles_r),
                    static_cast<long long>(config.tiles_c));
   }
@@ -170,10 +170,12 @@ std::string describe(const TransposeConfig& config) {
   if (config.streamed) result += ", streamed";
   if (config.shift_in) result += ", input shifted";
   if (config.shift_out) result += ", output shifted";
-  if (config.copy_blocks > 0) {
-    result += text(", copy of %lld blocks", static_cast<long long>(config.copy_blocks));
+  if (config.workspace_bytes > 0) {
+    result += text(", workspace %zu bytes", config.workspace_bytes);
+    result += config.copy_blocks > 0
+                  ? text(", copied by %lld blocks", static_cast<long long>(config.copy_blocks))
+                  : ", copied at once";
   }
-  if (config.workspace_bytes > 0) result += text(", workspace %zu bytes", config.workspace_bytes);
   return result;
 }
 

@@ -16,6 +16,7 @@ int64_t set_tiles(const TransposeKernel& kernel, const TransposeProblem& p, int 
     return side == 64 ? ceil_div(size, 64) : ceil_div(size, 32);
   };
   static_assert(transpose_tile_side(4) == 64 && transpose_tile_side(8) == 32);
+  config->tiled = true;
   config->tiles_r = tiles_along(p.rows);
   config->tiles_c = tiles_along(p.cols);
   const int64_t tiles = TileCounts{config->tiles_r, config->tiles_c, p.batch_count}.blocks();

@@ -95,7 +95,7 @@ struct PatchGrid {
   int step_r,
       step_c;      // elements from a tile to the next one; less than the tile where they overlap
   int64_t blocks;  // may be more than a grid can have
-  int threads;
+  int threads = 0;
   size_t shared_bytes;  // of one tile
 };
 
@@ -132,7 +132,18 @@ struct RowAlignment {
 
   bool in_packs() const { return in >= kPackBytes && out >= kPackBytes; }
 };
-RowAlignment row_alignment(const TransposeProblem&);
+inline RowAlignment row_alignment(const TransposeProblem& p) {
+  constexpr uint64_t kMost = 128;
+  const auto size = static_cast<uint64_t>(p.element_size);
+  const auto alignment = [&](const void* first, int64_t ld, int64_t stride) {
+    const uint64_t between_rows = static_cast<uint64_t>(ld) * size;
+    const uint64_t between_matrices = p.batch_count > 1 ? static_cast<uint64_t>(stride) * size : 0;
+    const uint64_t bits =
+        reinterpret_cast<uintptr_t>(first) | between_rows | between_matrices | kMost;
+    return static_cast<int64_t>(bits & (~bits + 1));
+  };
+  return {alignment(p.in, p.ldin, p.stride_in), alignment(p.out, p.ldout, p.stride_out)};
+}
 
 // Tiles of a matrix along its rows and columns, and groups of matrices.
 struct TileCounts {
@@ -156,14 +167,14 @@ struct TileCounts {
 struct NarrowGrid {
   enum class Side { kNone, kInputRuns, kOutputRuns, kSmall };
 
-  Side side = Side::kNone;  // kNone: the kernel does not run the problem
-  int length = 0;           // rows of a run, a power of two; all rows of a small matrix
-  int matrices = 0;         // of a block: several small ones
-  int64_t runs = 0;         // of a matrix
-  int64_t blocks = 0;       // may be more than a grid can have
-  size_t shared_bytes = 0;
-  bool wide = false;      // accesses of the long side have narrow_access_bytes()
-  int line_accesses = 0;  // of a run's extent along the long side
+  Side side;       // kNone: the kernel does not run the problem
+  int length = 0;  // rows of a run, a power of two; all rows of a small matrix
+  int matrices;    // of a block: several small ones
+  int64_t runs;    // of a matrix
+  int64_t blocks;  // may be more than a grid can have
+  size_t shared_bytes;
+  bool wide;          // accesses of the long side have narrow_access_bytes()
+  int line_accesses;  // of a run's extent along the long side
 };
 
 constexpr int kNarrowThreads = 256;
