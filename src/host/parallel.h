@@ -10,9 +10,10 @@
 #include <omp.h>
 #endif
 
-#include "kernels/rows.h"
-
 namespace mygemm::host {
+
+// Threads that kernels of the host use.
+int num_threads();
 
 // Waking a thread takes 2 to 5 us, as long as moving about 64 KiB or 0.3 MFLOP; a thread is worth
 // it for a few times as much.
