@@ -1,6 +1,6 @@
 // Threads of the host backend: the only file of it that knows OpenMP. Without OpenMP everything
 // here still works, on one thread. What a loop computes never depends on the number of threads:
-// callers cut work into pieces by size alone.
+// callers divide work by size alone.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <omp.h>
 #endif
 
-#include "kernels/rows.h"
+#include "host/host.h"
 
 namespace mygemm::host {
 
@@ -30,7 +30,7 @@ inline int threads_for(double work, int64_t work_per_thread) {
 template <class Body>
 void parallel_for(int64_t count, int threads, const Body& body) {
 #ifdef _OPENMP
-  // Dynamic: pieces at the edges are smaller, and cores may be busy with something else.
+  // Dynamic: items at the edges are smaller, and cores may be busy with something else.
   if (threads > 1 && count > 1) {
 #pragma omp parallel num_threads(threads)
     {
