@@ -297,10 +297,11 @@ bool valid_activation(int value) {
 
 Status supported_types(const GemmProblem& p) {
   const auto supported = [](const char* argument, mygemmDataType_t type) {
-    return type == MYGEMM_R_32F ? MYGEMM_STATUS_SUCCESS
-                                : fail(MYGEMM_STATUS_NOT_SUPPORTED,
-                                       "%s = %d: products of this version take MYGEMM_R_32F = %d",
-                                       argument, type, MYGEMM_R_32F);
+    return type == MYGEMM_R_32F
+               ? MYGEMM_STATUS_SUCCESS
+               : fail(MYGEMM_STATUS_NOT_SUPPORTED,
+                      "%s = %d: products of this version take MYGEMM_R_32F = %d only", argument,
+                      type, MYGEMM_R_32F);
   };
   RETURN_IF_ERROR(supported("atype", p.a.type));
   RETURN_IF_ERROR(supported("btype", p.b.type));
