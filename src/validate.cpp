@@ -118,67 +118,64 @@ struct GemmReads {
   bool c;       // where it is not D
 };
 
+bool bias_placed(const GemmProblem& p) {
+  return !p.epilogue.bias || pointer_ok("bias", p.epilogue.bias, element_bytes(p.d.type));
+}
+
 bool arrays_ok(const GemmProblem& p, const GemmNames& names, const GemmReads& reads) {
   if (reads.inputs && !(array_ok(names.a, p.a, p) && array_ok(names.b, p.b, p))) return false;
   if (reads.c && !array_ok(names.c, p.c, p)) return false;
-  if (!array_ok(names.d, p.d, p)) return false;
+  if (!array_ok(names.d, p.d, p) || !bias_placed(p)) return false;
   return !reads.c || p.c.pointers != p.d.pointers ||
          refuse("C_array is D_array, but ldc = %lld is not ldd = %lld", number(p.c.ld),
                 number(p.d.ld));
 }
 
-bool matrices_ok(const GemmProblem& p, const GemmNames& names, const GemmReads& reads) {
-  const auto place_ok = [](const char* name, const Operand& x) {
+bool matrices_placed(const GemmProblem& p, const GemmNames& names, const GemmReads& reads) {
+  const auto placed = [](const char* name, const Operand& x) {
     return pointer_ok(name, x.data, element_bytes(x.type));
   };
+  return (!reads.inputs || (placed(names.a, p.a) && placed(names.b, p.b))) &&
+         (!reads.c || placed(names.c, p.c)) && placed(names.d, p.d) && bias_placed(p);
+}
+
+// Byte counts, and nothing that is read lies in D.
+bool matrices_apart(const GemmProblem& p, const GemmNames& names, const GemmReads& reads) {
   const auto describe = [&](const char* name, const Operand& x, int64_t rows, int64_t columns,
                             BatchedFootprint* footprint) {
     return make_footprint(name, x.data, columns, rows, x.ld, p.batch_count, x.stride,
                           element_bytes(x.type), footprint);
   };
-  BatchedFootprint a{}, b{}, c{}, d{};
-  if (reads.inputs && !(place_ok(names.a, p.a) && place_ok(names.b, p.b))) return false;
-  if (reads.c && !place_ok(names.c, p.c)) return false;
-  if (!place_ok(names.d, p.d) || !describe(names.d, p.d, p.m, p.n, &d) ||
-      !distinct_outputs(names.d, d, p.d.stride)) {
+  BatchedFootprint d{};
+  if (!describe(names.d, p.d, p.m, p.n, &d) || !distinct_outputs(names.d, d, p.d.stride)) {
     return false;
   }
-  const auto apart = [&](const char* name, const BatchedFootprint& input) {
-    return !overlap(d, input) || refuse("%s overlaps %s", names.d, name);
+  const auto apart = [&](const char* name, const Operand& x, int64_t rows, int64_t columns,
+                         const char* why) {
+    BatchedFootprint input{};
+    return describe(name, x, rows, columns, &input) &&
+           (!overlap(d, input) || refuse("%s overlaps %s%s", names.d, name, why));
   };
-  if (reads.inputs && !(describe(names.a, p.a, p.a_rows(), p.a_cols(), &a) &&
-                        describe(names.b, p.b, p.b_rows(), p.b_cols(), &b) && apart(names.a, a) &&
-                        apart(names.b, b))) {
-    return false;
-  }
-  if (!reads.c) return true;
-  return describe(names.c, p.c, p.m, p.n, &c) &&
-         (!overlap(d, c) ||
-          refuse(
-              "D overlaps C (where C is D, pointer, leading dimension and stride are the same)"));
-}
-
-// The bias is one run of m values for each product. Overlap with D is checked where D is known.
-bool bias_ok(const GemmProblem& p) {
-  if (!p.epilogue.bias) return true;
-  const int64_t size = element_bytes(p.d.type);
-  BatchedFootprint bias{}, d{};
-  return pointer_ok("bias", p.epilogue.bias, size) &&
-         make_footprint("bias", p.epilogue.bias, 1, p.m, p.m, p.batch_count, p.epilogue.stride_bias,
-                        size, &bias) &&
-         (p.pointer_arrays ||
-          (make_footprint("D", p.d.data, p.n, p.m, p.d.ld, p.batch_count, p.d.stride, size, &d) &&
-           (!overlap(d, bias) || refuse("D overlaps bias"))));
+  const Operand bias{const_cast<void*>(p.epilogue.bias), nullptr, p.m, p.epilogue.stride_bias,
+                     p.d.type};
+  return (!reads.inputs || (apart(names.a, p.a, p.a_rows(), p.a_cols(), "") &&
+                            apart(names.b, p.b, p.b_rows(), p.b_cols(), ""))) &&
+         (!reads.c ||
+          apart(names.c, p.c, p.m, p.n,
+                " (where C is D, pointer, leading dimension and stride are the same)")) &&
+         (!bias.data || apart("bias", bias, p.m, 1, ""));
 }
 
 bool pointers_ok(const GemmProblem& p) {
   const GemmNames names = names_of(p);
   const GemmReads reads{!p.scales_only(), !p.in_place() && !p.epilogue.beta.is(0.0f)};
   constexpr int64_t kFloat = sizeof(float);
-  return pointer_ok("alpha", p.epilogue.alpha.address, kFloat) &&
-         pointer_ok("beta", p.epilogue.beta.address, kFloat) &&
-         (p.pointer_arrays ? arrays_ok(p, names, reads) : matrices_ok(p, names, reads)) &&
-         bias_ok(p);
+  if (!pointer_ok("alpha", p.epilogue.alpha.address, kFloat) ||
+      !pointer_ok("beta", p.epilogue.beta.address, kFloat)) {
+    return false;
+  }
+  if (p.pointer_arrays) return arrays_ok(p, names, reads);
+  return matrices_placed(p, names, reads) && matrices_apart(p, names, reads);
 }
 
 bool shapes_ok(const SoftmaxProblem& p) {
