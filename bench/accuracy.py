@@ -13,7 +13,9 @@ import collections
 import json
 import math
 import pathlib
-import sys
+
+import blocks
+import runs
 
 OURS, STRICT = "default", "strict"
 UNIT = 2.0**-24  # what FP32 rounds off 1, at most
@@ -21,7 +23,7 @@ LARGE = 512  # k from which the tables say how large errors are
 DEPTHS = [512, 1024, 4096, 16384]  # columns of those tables, of the k that were measured
 MEASURES = {"max": "largest error of an element, as a share of its |A||B|",
             "frobenius": "error in the Frobenius norm, as a share of the result's"}
-BEGIN, END = "<!-- bench/accuracy.py: begin -->\n", "<!-- bench/accuracy.py: end -->\n"
+BLOCK = "bench/accuracy.py"  # the name of the document's block
 NOTHING = "No run of `mygemm-bench accuracy` over several k is in the repository yet.\n"
 
 # A product that was measured. `errors` maps names to {"row": ..., "max": ..., "frobenius": ...}.
@@ -69,14 +71,6 @@ def depths(products):
     return sorted({p.k for p in products})
 
 
-def row(*cells):
-    return "| " + " | ".join(str(cell) for cell in cells) + " |\n"
-
-
-def table(heading, rows):
-    return row(*heading) + row(*["---"] * len(heading)) + "".join(row(*cells) for cells in rows)
-
-
 def worst_ratio(products, name, other, measure):
     """"0.83 (wide)": over all kinds of data whose `other` error is not 0."""
     ratios = [(p.errors[name][measure] / p.errors[other][measure], p.data) for p in products
@@ -100,7 +94,7 @@ def comparison(products, names):
         rows.append([k, ", ".join(kernels)] +
                     [worst_ratio(here, name, other, measure)
                      for name, other in pairs for measure in MEASURES])
-    return table(heading, rows)
+    return blocks.table(heading, rows)
 
 
 def sizes(products, names, measure):
@@ -114,7 +108,7 @@ def sizes(products, names, measure):
             cells.append(" / ".join(f"{found[0].errors[name][measure] / UNIT:.2g}"
                                     for name in names if name in found[0].errors) if found else "")
         rows.append([data, *cells])
-    return table(["", *(f"k = {k}" for k in columns)], rows)
+    return blocks.table(["", *(f"k = {k}" for k in columns)], rows)
 
 
 def grades(products, names):
@@ -128,14 +122,13 @@ def grades(products, names):
             share = max((error / (k * UNIT) for k, error in points if k >= LARGE), default=0)
             cells.append("-" if steepness is None else f"{steepness:.2f}, {share:.3f}")
         rows.append([data, *cells])
-    return table(["", *names], rows)
+    return blocks.table(["", *names], rows)
 
 
 def source(run, products, file):
     machine = run["machine"]
     sides = sorted({f"{p.m} × {p.n}" for p in products})
-    library = f", cuBLAS {run['cublas'] // 10000}.{run['cublas'] // 100 % 100}" \
-        if run.get("cublas") else ""
+    library = f", cuBLAS {runs.cublas_version(run)}" if run.get("cublas") else ""
     return (f"{machine['name']}, {run['date'][:10]}, commit {run['commit']}{library}; C is "
             f"{', '.join(sides)}; {file.name}.\n")
 
@@ -167,28 +160,17 @@ def document(run, file):
     return text
 
 
-def between_markers(path):
-    """A document's text before, between and after the markers."""
-    before, begin, rest = path.read_text().partition(BEGIN)
-    text, end, after = rest.partition(END)
-    if not begin or not end:
-        sys.exit(f"{path} has no lines {BEGIN.strip()} and {END.strip()}")
-    return before + begin, text, end + after
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("result", type=pathlib.Path)
     parser.add_argument("--write", type=pathlib.Path, metavar="DOCUMENT")
     parser.add_argument("--check", type=pathlib.Path, metavar="DOCUMENT")
     arguments = parser.parse_args()
-    text = "\n" + document(json.loads(arguments.result.read_text()), arguments.result) + "\n"
+    text = document(json.loads(arguments.result.read_text()), arguments.result)
     if arguments.write:
-        before, _, after = between_markers(arguments.write)
-        arguments.write.write_text(before + text + after)
+        blocks.write(arguments.write, {BLOCK: text})
     elif arguments.check:
-        if between_markers(arguments.check)[1] != text:
-            sys.exit(f"{arguments.check} has not what {arguments.result} says: use --write")
+        blocks.check(arguments.check, {BLOCK: text})
     else:
         print(text.strip())
 

@@ -23,6 +23,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 BENCH = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(BENCH))
 import accuracy  # noqa: E402
+import runs  # noqa: E402
 
 OURS = "#1b6ca8"
 PEERS = ["#e08e2b", "#8a8a8a", "#5b9c5a"]
@@ -32,14 +33,9 @@ LARGE = 1 << 20  # elements; smaller memory-bound problems measure a cache
 THIN = 16  # rows or columns of C; fewer make a product thin
 
 
-def measured(run, operation):
-    """The results of one operation that hold a measurement."""
-    return [r for r in run["results"] if r["operation"] == operation and "failure" not in r]
-
-
 def peer_rate(result, name):
-    rates = [peer["rate"] for peer in result["peers"] if peer["name"] == name]
-    return rates[0] if rates else None
+    peer = runs.peer(result, name)
+    return peer["rate"] if peer else None
 
 
 def peer_names(results):
@@ -48,18 +44,8 @@ def peer_names(results):
     return [name for name in dict.fromkeys(names) if name != NAIVE]
 
 
-def caption(run):
-    machine = run["machine"]
-    parts = [machine["name"], run["date"][:10], "commit " + run["commit"]]
-    if run.get("cublas"):
-        parts.append(f"cuBLAS {run['cublas'] // 10000}.{run['cublas'] // 100 % 100}")
-    if machine["driver"]:
-        parts.append("driver " + machine["driver"])
-    return ", ".join(parts)
-
-
 def finish(figure, run, path):
-    figure.text(0.01, 0.005, caption(run), fontsize=7, color="#555555")
+    figure.text(0.01, 0.005, runs.caption(run), fontsize=7, color="#555555")
     figure.tight_layout(rect=(0, 0.03, 1, 1))
     figure.savefig(path, dpi=150)
     plt.close(figure)
@@ -70,7 +56,7 @@ def square_products(run):
     """Single square products without transposes and padding, smallest first. Odd sizes, which
     belong to another suite, would make a saw of the line."""
     chosen = {}
-    for result in measured(run, "sgemm"):
+    for result in runs.measured(run, "sgemm"):
         s = result["shape"]
         square = s["m"] == s["n"] == s["k"] == s["lda"] == s["ldb"] == s["ldc"]
         plain = s["form"] == "single" and s["transa"] == s["transb"] == "N"
@@ -103,7 +89,7 @@ def plot_sgemm(run, path):
 def plot_ratios(run, path):
     """Our speed over the library's for each single product of a run with the suite "random": where
     in the space of shapes we are ahead, by C's sides, by C's size and k, and by work."""
-    results = measured(run, "sgemm")
+    results = runs.measured(run, "sgemm")
     peers = peer_names(results)
     if "random" not in ",".join(run["command_line"]).split(",") or not peers:
         return
@@ -170,7 +156,7 @@ def bars(run, results, labels, title, path):
 def plot_softmax(run, path):
     """fp32 softmax over the number of columns, the largest problem of each."""
     chosen = {}
-    for result in measured(run, "softmax"):
+    for result in runs.measured(run, "softmax"):
         s = result["shape"]
         plain = s["mode"] == "softmax" and s["direction"] == "forward"
         if plain and s["rows"] * s["cols"] >= LARGE and s["xtype"] == s["ytype"] == "f32":
@@ -187,7 +173,7 @@ def plot_transpose(run, path):
     if "--hot" in run["command_line"]:
         return
     chosen = {}
-    for result in measured(run, "transpose"):
+    for result in runs.measured(run, "transpose"):
         s = result["shape"]
         large = s["rows"] * s["cols"] >= 16 * LARGE  # larger than a cache of 60 MB
         if large and s["element_size"] == 4 and s["batch"] == 1 and not s["in_place"]:

@@ -26,14 +26,16 @@ struct DemoOptions {
   size_t max_terms = 16384;
 };
 
-// The .md files of a folder and of its subfolder docs, in alphabetical order.
+// The .md files of a folder and of its tree docs, in alphabetical order.
 std::vector<std::string> documents_in(const fs::path& folder) {
   std::vector<std::string> documents;
-  for (const fs::path& place : {folder, folder / "docs"}) {
-    std::error_code no_such_folder;
-    for (const auto& entry : fs::directory_iterator(place, no_such_folder)) {
-      if (entry.path().extension() == ".md") documents.push_back(entry.path().string());
-    }
+  std::error_code no_such_folder;
+  const auto add = [&documents](const fs::directory_entry& entry) {
+    if (entry.path().extension() == ".md") documents.push_back(entry.path().string());
+  };
+  for (const auto& entry : fs::directory_iterator(folder, no_such_folder)) add(entry);
+  for (const auto& entry : fs::recursive_directory_iterator(folder / "docs", no_such_folder)) {
+    add(entry);
   }
   std::sort(documents.begin(), documents.end());
   return documents;

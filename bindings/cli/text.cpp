@@ -84,13 +84,15 @@ std::vector<Paragraph> read_paragraphs(const std::string& path, size_t min_words
     if (words_of(current.text).size() >= min_words) paragraphs.push_back(current);
     current.text.clear();
   };
-  bool in_code = false;
+  bool in_code = false, in_block = false;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     if (line.find('\0') != std::string::npos) throw Error(path, ": is not text: it has NUL bytes");
     const bool fence = line.compare(0, 3, "```") == 0;
     if (fence) in_code = !in_code;
-    if (fence || in_code || is_blank(line)) {
+    const bool comment = line.compare(0, 4, "<!--") == 0;
+    if (comment) in_block = line.find(": begin -->") != std::string::npos;
+    if (fence || in_code || comment || in_block || is_blank(line)) {
       finish();
       continue;
     }

@@ -18,8 +18,9 @@ struct Paragraph {
   std::string text;
 };
 
-// The paragraphs of a text file with at least `min_words` words; code between ``` is left out.
-// Throws Error where the file cannot be read or is not text.
+// The paragraphs of a text file with at least `min_words` words. Code between ``` is left out, and
+// so are blocks that a script writes, between <!-- NAME: begin --> and <!-- NAME: end -->. Throws
+// Error where the file cannot be read or is not text.
 std::vector<Paragraph> read_paragraphs(const std::string& path, size_t min_words);
 
 // A sparse row: (column, weight), ordered by column.

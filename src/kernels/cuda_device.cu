@@ -116,7 +116,9 @@ Status read_traits(int ordinal, DeviceTraits* traits) {
   traits->cc = 10 * properties.major + properties.minor;
   traits->num_sms = properties.multiProcessorCount;
   traits->shared_per_block = static_cast<int>(properties.sharedMemPerBlockOptin);
-  traits->shared_per_sm = static_cast<int>(properties.sharedMemPerMultiprocessor);
+  traits->sm = {properties.regsPerMultiprocessor,
+                static_cast<int>(properties.sharedMemPerMultiprocessor),
+                properties.maxThreadsPerMultiProcessor, properties.maxBlocksPerMultiProcessor};
   traits->l2_bytes = properties.l2CacheSize;
   if (const DeviceTraits* known = find_device(traits->name)) {
     traits->fp32_flops = known->fp32_flops / known->num_sms * traits->num_sms;

@@ -1,4 +1,10 @@
-// The one place where alpha and beta are applied to a product. Device only.
+// The epilogue: the one way in which a sum of products becomes an element of D. Device only.
+//
+// A kernel stores sums through one of three types, which say what they make of a sum:
+//   PartialSums     the sum itself: it is one of several that are still to be added up
+//   ScaleEpilogue   alpha * sum + beta * D, in place: all there is to most calls
+//   FusedEpilogue   activation(alpha * sum + beta * C + bias), where C may be another matrix
+// with_epilogue() chooses between the last two, once for a tile.
 #pragma once
 
 #include "problem.h"
@@ -10,77 +16,183 @@ __device__ __forceinline__ float load_scalar(const Scalar& s) {
   return s.on_device ? *s.address : s.value;
 }
 
+// alpha and beta as the kernel found them.
+struct Scalars {
+  float alpha, beta;
+
+  __device__ __forceinline__ explicit Scalars(const GemmProblem& p)
+      : alpha(load_scalar(p.epilogue.alpha)), beta(load_scalar(p.epilogue.beta)) {}
+};
+
 // k as a kernel must treat it: with alpha = 0 nothing of A and B is read.
-__device__ __forceinline__ int64_t products_of(const GemmProblem& p, float alpha) {
+__device__ __forceinline__ int64_t effective_k(const GemmProblem& p, float alpha) {
   return alpha == 0.0f ? 0 : p.k;
 }
 
-// C = alpha * sum + beta * C; C is not read where beta = 0, NaN or not.
-__device__ __forceinline__ void store_result(float* c, float sum, float alpha, float beta) {
-  *c = beta == 0.0f ? alpha * sum : fmaf(alpha, sum, beta * *c);
+// The element of D at which a tile begins.
+struct TileOrigin {
+  int64_t batch, i, j;
+};
+
+struct PartialSums {
+  __device__ __forceinline__ bool reads_d() const { return false; }
+  __device__ __forceinline__ float finish(int, int, float sum, const float*) const { return sum; }
+  __device__ __forceinline__ void skip_columns(int) {}
+};
+
+// D is not read where beta = 0, NaN or not.
+struct ScaleEpilogue {
+  float alpha, beta;
+
+  __device__ __forceinline__ bool reads_d() const { return beta != 0.0f; }
+  // old: the element of D as it was, not read where reads_d() is false.
+  __device__ __forceinline__ float finish(int, int, float sum, const float* old) const {
+    return beta == 0.0f ? alpha * sum : fmaf(alpha, sum, beta * *old);
+  }
+  __device__ __forceinline__ void skip_columns(int) {}
+};
+
+// The tanh form of GELU as t / (1 + exp(-2 u)), u = sqrt(2 / pi) (t + 0.044715 t^3).
+__device__ __forceinline__ float gelu(float t) {
+  constexpr float kMinusTwoU = -2.3022082f;  // -2 sqrt(2 / pi) log2(e)
+  constexpr float kCubic = kMinusTwoU * 0.044715f;
+  return __fdividef(t, 1.0f + exp2f(t * fmaf(t * t, kCubic, kMinusTwoU)));
 }
 
-// Two neighbours in memory, 8-byte aligned.
-__device__ __forceinline__ void store_pair(float* c, float first, float second, float alpha,
-                                           float beta) {
+__device__ __forceinline__ float activate(float t, mygemmActivation_t activation) {
+  if (activation == MYGEMM_ACTIVATION_RELU) return t <= 0.0f ? 0.0f : t;  // NaN stays
+  return activation == MYGEMM_ACTIVATION_GELU ? gelu(t) : t;
+}
+
+// Rows and columns are those of the tile. kTransposed: the kernel computes D^T, and they are columns
+// and rows of D. Pointers are all that takes registers: the rest comes from the kernel's parameters.
+template <bool kTransposed = false>
+class FusedEpilogue {
+ public:
+  __device__ __forceinline__ FusedEpilogue(const GemmProblem& p, const Scalars& scalars,
+                                           const TileOrigin& at)
+      : p_(p), scalars_(scalars) {
+    const int64_t i = kTransposed ? at.j : at.i, j = kTransposed ? at.i : at.j;
+    c_ = scalars.beta == 0.0f ? nullptr : p.c.matrix<const float>(at.batch) + i + j * p.c.ld;
+    bias_ = p.epilogue.bias == nullptr ? nullptr
+                                       : static_cast<const float*>(p.epilogue.bias) +
+                                             at.batch * p.epilogue.stride_bias + i;
+  }
+
+  __device__ __forceinline__ bool reads_d() const { return false; }
+  __device__ __forceinline__ float finish(int row, int column, float sum, const float*) const {
+    const int i = kTransposed ? column : row, j = kTransposed ? row : column;
+    float t = scalars_.alpha * sum;
+    if (c_) t = fmaf(scalars_.alpha, sum, scalars_.beta * c_[i + j * p_.c.ld]);
+    if (bias_) t += bias_[i];
+    return activate(t, p_.epilogue.activation);
+  }
+  // The tile's first column becomes its n-th.
+  __device__ __forceinline__ void skip_columns(int n) {
+    if (c_) c_ = ptx::advanced(c_, n * (kTransposed ? 1 : p_.c.ld));
+    if (kTransposed && bias_) bias_ = ptx::advanced(bias_, n);
+  }
+
+ private:
+  const GemmProblem& p_;
+  Scalars scalars_;
+  const float* c_;     // the tile's first element; nullptr: C is not read
+  const float* bias_;  // of the tile's first row of D; nullptr: none
+};
+
+// Calls store(epilogue) with the epilogue of the problem for the tile there.
+template <class Store>
+__device__ __forceinline__ void with_epilogue(const GemmProblem& p, const Scalars& scalars,
+                                              const TileOrigin& at, Store store) {
+  if (p.is_plain()) {
+    store(ScaleEpilogue{scalars.alpha, scalars.beta});
+  } else {
+    store(FusedEpilogue<>(p, scalars, at));
+  }
+}
+
+// Stores the result of the tile's element (row, column), which lies at d.
+template <class Epilogue>
+__device__ __forceinline__ void store_result(float* d, int row, int column, float sum,
+                                             const Epilogue& epilogue) {
+  *d = epilogue.finish(row, column, sum, d);
+}
+
+// Two neighbours in memory, 8-byte aligned: a row's columns `column` and the next.
+template <class Epilogue>
+__device__ __forceinline__ void store_pair(float* d, int row, int column, float first, float second,
+                                           const Epilogue& epilogue) {
   float2 results = make_float2(0.0f, 0.0f);
-  if (beta != 0.0f) results = *reinterpret_cast<const float2*>(c);
-  store_result(&results.x, first, alpha, beta);
-  store_result(&results.y, second, alpha, beta);
-  *reinterpret_cast<float2*>(c) = results;
+  if (epilogue.reads_d()) results = *reinterpret_cast<const float2*>(d);
+  store_result(&results.x, row, column, first, epilogue);
+  store_result(&results.y, row, column + 1, second, epilogue);
+  *reinterpret_cast<float2*>(d) = results;
 }
 
-// Four neighbours in a column of C, 16-byte aligned, of which the first `valid` are inside.
-__device__ __forceinline__ void store_quad(float* c, const float (&sum)[4], int valid, float alpha,
-                                           float beta) {
+// Four neighbours in a column of D, 16-byte aligned, of which the first `valid` are inside.
+template <class Epilogue>
+__device__ __forceinline__ void store_quad(float* d, int row, int column, const float (&sum)[4],
+                                           int valid, const Epilogue& epilogue) {
   if (valid >= 4) {
     float4 old = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (beta != 0.0f) old = *reinterpret_cast<const float4*>(c);
+    if (epilogue.reads_d()) old = *reinterpret_cast<const float4*>(d);
     float results[4] = {old.x, old.y, old.z, old.w};
-    for (int i = 0; i < 4; ++i) store_result(&results[i], sum[i], alpha, beta);
-    *reinterpret_cast<float4*>(c) = make_float4(results[0], results[1], results[2], results[3]);
+    for (int i = 0; i < 4; ++i) store_result(&results[i], row + i, column, sum[i], epilogue);
+    *reinterpret_cast<float4*>(d) = make_float4(results[0], results[1], results[2], results[3]);
     return;
   }
   for (int i = 0; i < 4; ++i) {
-    if (i < valid) store_result(c + i, sum[i], alpha, beta);
+    if (i < valid) store_result(d + i, row + i, column, sum[i], epilogue);
   }
 }
 
-// Where a tile of C lies, or a part of one, and how much from there is inside the matrix.
-struct TileOfC {
+// A tile of D, or the columns of one from some column on: where it lies, how much from there is
+// inside the matrix, and the epilogue through which sums are stored to it.
+template <class Epilogue>
+struct OutputTile {
   float* first;
   int64_t ld;
   int rows, columns;
   bool as_float4;  // columns are 16-byte aligned
+  Epilogue epilogue;
 
-  __device__ TileOfC(float* c, int64_t ld_, int64_t rows_, int64_t columns_)
-      : first(c),
+  __device__ __forceinline__ OutputTile(float* first_, int64_t ld_, int64_t rows_,
+                                        int64_t columns_, const Epilogue& epilogue_)
+      : first(first_),
         ld(ld_),
         rows(static_cast<int>(min(rows_, int64_t{1} << 30))),
         columns(static_cast<int>(min(columns_, int64_t{1} << 30))),
-        as_float4(common_alignment(reinterpret_cast<uintptr_t>(c), ld_ * 4) == 16) {}
+        as_float4(common_alignment(reinterpret_cast<uintptr_t>(first_), ld_ * 4) == 16),
+        epilogue(epilogue_) {}
+  // The tile of D there.
+  __device__ __forceinline__ OutputTile(const GemmProblem& p, const TileOrigin& at,
+                                        const Epilogue& epilogue_)
+      : OutputTile(p.d.matrix<float>(at.batch) + at.i + at.j * p.d.ld, p.d.ld, p.m - at.i,
+                   p.n - at.j, epilogue_) {}
 
-  __device__ void skip_columns(int n) {
+  __device__ __forceinline__ void skip_columns(int n) {
     first = ptx::advanced(first, n * ld);
     columns -= n;
+    epilogue.skip_columns(n);
   }
 };
 
 // Stores a quad of each lane of a warp: kLanesM lanes have quads one under the other, from `row` of
-// the tile's first column on, and the next kLanesM lanes kColumnStep columns further on. Where C is
+// the tile's first column on, and the next kLanesM lanes kColumnStep columns further on. Where D is
 // not aligned, lanes would store every fourth element, and each sector of memory would be written
 // four times: then quads are exchanged, so that neighbours in a column go to neighbouring lanes.
 // `exchange` is the warp's own, and free. All lanes call this together.
-template <int kLanesM, int kColumnStep>
-__device__ __forceinline__ void store_quads(float (&exchange)[32][4], const TileOfC& c, int row,
-                                            const float (&quad)[4], float alpha, float beta) {
+template <int kLanesM, int kColumnStep, class Epilogue>
+__device__ __forceinline__ void store_quads(float (&exchange)[32][4],
+                                            const OutputTile<Epilogue>& d, int row,
+                                            const float (&quad)[4]) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  if (c.as_float4) {
+  if (d.as_float4) {
     const int i = row + lane % kLanesM * 4, j = lane / kLanesM * kColumnStep;
-    if (j < c.columns) store_quad(c.first + i + j * c.ld, quad, c.rows - i, alpha, beta);
+    if (j < d.columns) store_quad(d.first + i + j * d.ld, i, j, quad, d.rows - i, d.epilogue);
     return;
   }
-  if (row >= c.rows || c.columns <= 0) return;
+  if (row >= d.rows || d.columns <= 0) return;
   __syncwarp();  // what was exchanged before has been read
   *reinterpret_cast<float4*>(exchange[lane]) = make_float4(quad[0], quad[1], quad[2], quad[3]);
   __syncwarp();
@@ -89,8 +201,8 @@ __device__ __forceinline__ void store_quads(float (&exchange)[32][4], const Tile
     const int element = 32 * e + lane;
     const int i = row + element % (4 * kLanesM);
     const int j = element / (4 * kLanesM) * kColumnStep;
-    if (i >= c.rows || j >= c.columns) continue;
-    store_result(c.first + i + j * c.ld, exchange[element / 4][element % 4], alpha, beta);
+    if (i >= d.rows || j >= d.columns) continue;
+    store_result(d.first + i + j * d.ld, i, j, exchange[element / 4][element % 4], d.epilogue);
   }
 }
 

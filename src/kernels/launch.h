@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "plan/plan.h"
+#include "kernels/kernel.h"
 
 namespace mygemm {
 
@@ -15,7 +15,7 @@ inline unsigned grid_size(int64_t work) {
   return static_cast<unsigned>(std::min<int64_t>(work, 2147483647));
 }
 
-// A one-dimensional grid. The rest of what a launch can ask for is 0 or false where it asks not.
+// A one-dimensional grid; fields of 0 or false ask for nothing.
 struct LaunchShape {
   unsigned blocks = 1;
   int threads = 32;
@@ -60,6 +60,22 @@ Status launch(const LaunchContext& context, void (*kernel)(Parameters...), const
   }
   CUDA_TRY(cudaLaunchKernelEx(&config, kernel, arguments...));
   return MYGEMM_STATUS_SUCCESS;
+}
+
+// The grid of a Config.
+inline LaunchShape shape_of(const LaunchConfig& config) {
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>(config.blocks);
+  shape.threads = config.threads;
+  shape.shared_bytes = config.shared_bytes;
+  shape.cluster_blocks = config.cluster_blocks;
+  return shape;
+}
+
+template <class... Parameters>
+Status launch(const LaunchContext& context, void (*kernel)(Parameters...),
+              const LaunchConfig& config, Parameters... arguments) {
+  return launch(context, kernel, shape_of(config), arguments...);
 }
 
 template <class... Parameters>

@@ -15,6 +15,7 @@ from scripts import BENCH, run, script
 
 sys.path.insert(0, str(BENCH))
 import accuracy  # noqa: E402
+import blocks  # noqa: E402
 
 PROGRAM = ""
 DEPTHS = [16, 64, 512]
@@ -52,13 +53,14 @@ class Measured(unittest.TestCase):
 
     def test_document(self):
         document = self.folder / "document.md"
-        document.write_text(f"before\n{accuracy.BEGIN}old\n{accuracy.END}after\n")
+        begin, end = blocks.begin(accuracy.BLOCK), blocks.end(accuracy.BLOCK)
+        document.write_text(f"before\n{begin}old\n{end}after\n")
         script("accuracy.py", self.results, "--check", document, expect=1)
         script("accuracy.py", self.results, "--write", document)
         script("accuracy.py", self.results, "--check", document)
         text = document.read_text()
-        self.assertTrue(text.startswith(f"before\n{accuracy.BEGIN}\n"))
-        self.assertTrue(text.endswith(f"\n{accuracy.END}after\n"))
+        self.assertTrue(text.startswith(f"before\n{begin}\n"))
+        self.assertTrue(text.endswith(f"\n{end}after\n"))
         self.assertNotIn("old", text)
 
     def test_figures(self):

@@ -350,7 +350,8 @@ class Demo(CommandTest):
             "Matrix products, softmax and transposes run\non graphics processors at high rates.\n"
             "\n# A heading\n\n"
             "The quick red fox leaps over the sleepy dog near the river bank today.\n\n"
-            "```\nint main() { return this code is not a paragraph of real text at all; }\n```\n")
+            "```\nint main() { return this code is not a paragraph of real text at all; }\n```\n"
+            "<!-- a: begin -->\nwhat some script has written into this file\n<!-- a: end -->\n")
 
     def test_the_project_s_documents(self):
         text = self.succeed("demo", MYGEMM_BACKEND="host")
@@ -389,8 +390,7 @@ class Demo(CommandTest):
         (self.folder / "binary").write_bytes(b"\0\1\2")
         self.fail_with("none.txt: cannot be opened: No such file", "demo", "none.txt")
         self.fail_with("found 0 paragraphs of 8 words or more in empty.txt", "demo", "empty.txt")
-        self.fail_with("found 1 paragraph of 8 words or more in 2 files", "demo", "one.txt",
-                       "empty.txt")
+        self.fail_with("1 paragraph of 8 words or more in 2 files", "demo", "one.txt", "empty.txt")
         self.fail_with("binary: is not text", "demo", "binary")
         self.fail_with("is a directory", "demo", ".")
 

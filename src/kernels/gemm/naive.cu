@@ -2,17 +2,16 @@
 // Runs everything there is: any op, size, leading dimension, alignment and batch.
 #include "kernels/epilogue.cuh"
 #include "kernels/gemm/strided.cuh"
-#include "kernels/gemm/tiles.h"
+#include "kernels/gemm/textbook.h"
 #include "kernels/launch.h"
-#include "kernels/rows.h"
 
 namespace mygemm {
 namespace {
 
 // A block computes 32 x 8 elements: a warp reads 32 neighbours of a column of A and of C.
 __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int64_t tiles_n) {
-  const float alpha = load_scalar(p.alpha), beta = load_scalar(p.beta);
-  const int64_t depth = products_of(p, alpha);
+  const Scalars scalars(p);
+  const int64_t depth = effective_k(p, scalars.alpha);
   const int64_t tiles = tiles_m * tiles_n * p.batch_count;
   for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const int64_t batch = tile / (tiles_m * tiles_n);
@@ -25,17 +24,17 @@ __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int
       const StridedOperand a = operand_a(p, batch), b = operand_b(p, batch);
       for (int64_t k = 0; k < depth; ++k) sum = fmaf(a.at(i, k), b.at(j, k), sum);
     }
-    store_result(p.c.matrix(batch) + i + j * p.c.ld, sum, alpha, beta);
+    float* d = p.d.matrix<float>(batch) + i + j * p.d.ld;
+    with_epilogue(p, scalars, {batch, i, j},
+                  [&](const auto& epilogue) { store_result(d, 0, 0, sum, epilogue); });
   }
 }
 
 }  // namespace
 
-Status cuda::launch_gemm_naive(const GemmRow&, const GemmProblem& p, const LaunchContext& context) {
-  const int64_t tiles_m = ceil_div(p.m, TileNaive::kBlockM);
-  const int64_t tiles_n = ceil_div(p.n, TileNaive::kBlockN);
-  return launch(context, gemm_naive, grid_size(tiles_m * tiles_n * p.batch_count),
-                TileNaive::kThreads, 0, p, tiles_m, tiles_n);
+Status cuda::launch_gemm_naive(const GemmProblem& p, const GemmConfig& config,
+                               const LaunchContext& context) {
+  return launch(context, gemm_naive, config, p, config.tiles_m, config.tiles_n);
 }
 
 }  // namespace mygemm

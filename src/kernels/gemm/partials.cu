@@ -1,5 +1,5 @@
-// Products whose k is split over blocks: a second kernel adds the partial sums that the first one
-// left in the workspace, dense, [split][batch][n][m], and applies alpha and beta.
+// Split-K: a second kernel adds the partial sums that the first one left in the workspace, dense,
+// (split, batch, n, m), and applies the epilogue.
 #include "kernels/gemm/partials.h"
 
 #include "kernels/epilogue.cuh"
@@ -12,19 +12,19 @@ namespace {
 
 constexpr int kReduceThreads = 256;
 
-// kLanes threads for each element of C: lane i sums partials[i], partials[i + kLanes], ... in that
+// kLanes threads for each element of D: lane i sums partials[i], partials[i + kLanes], ... in that
 // order, and the lanes' sums are added in a fixed tree.
 template <int kLanes>
 __global__ void __launch_bounds__(kReduceThreads)
     add_partials(const GemmProblem p, const int64_t splits, const float* partials) {
   static_assert(kLanes == 1 || kLanes == 32);
-  const float alpha = load_scalar(p.alpha), beta = load_scalar(p.beta);
+  const Scalars scalars(p);
   const int64_t elements = p.m * p.n * p.batch_count;
   const int64_t e = (int64_t{blockIdx.x} * kReduceThreads + threadIdx.x) / kLanes;
   const auto lane = static_cast<int64_t>(threadIdx.x) % kLanes;
   if (e >= elements) return;  // whole warps, where lanes share an element
   const int64_t i = e % p.m, j = e / p.m % p.n, batch = e / p.m / p.n;
-  float* c = p.c.matrix(batch) + i + j * p.c.ld;
+  float* d = p.d.matrix<float>(batch) + i + j * p.d.ld;
   ptx::wait_for_previous_grid();
   float sum = 0.0f;
 #pragma unroll 8
@@ -32,21 +32,24 @@ __global__ void __launch_bounds__(kReduceThreads)
     sum += partials[split * elements + e];
   }
   if constexpr (kLanes == 32) sum = warp_reduce<Sum>(sum);
-  if (lane == 0) store_result(c, sum, alpha, beta);
+  if (lane > 0) return;
+  with_epilogue(p, scalars, {batch, i, j},
+                [&](const auto& epilogue) { store_result(d, 0, 0, sum, epilogue); });
 }
 
 }  // namespace
 
-// Many parts of few elements: a thread alone would wait for one part after another.
-Status cuda::launch_add_partials(const GemmProblem& p, int64_t splits, const float* partials,
+// Many splits of few elements: a thread alone would wait for one partial sum after another.
+Status cuda::launch_add_partials(const GemmProblem& p, const GemmConfig& config,
                                  const LaunchContext& context) {
-  const bool in_warps = splits >= 32;
+  const bool in_warps = config.splits >= 32;
   const int64_t threads = p.m * p.n * p.batch_count * (in_warps ? 32 : 1);
   LaunchShape shape;
   shape.blocks = grid_size(ceil_div(threads, kReduceThreads));
   shape.threads = kReduceThreads;
   shape.may_overlap = true;
-  return launch(context, in_warps ? add_partials<32> : add_partials<1>, shape, p, splits, partials);
+  return launch(context, in_warps ? add_partials<32> : add_partials<1>, shape, p, config.splits,
+                static_cast<const float*>(context.workspace));
 }
 
 }  // namespace mygemm

@@ -1,13 +1,12 @@
-// The second kernel of products whose k is split over blocks.
+// The second kernel of split-K products, which adds the partial sums of the first one.
 #pragma once
 
-#include "plan/plan.h"
+#include "kernels/gemm/config.h"
 
 namespace mygemm::cuda {
 
-// C = alpha times the sum of the partial sums, which lie dense, [split][batch][n][m], plus beta C.
-// What the stream did before must have written them.
-Status launch_add_partials(const GemmProblem&, int64_t splits, const float* partials,
-                           const LaunchContext&);
+// D = the epilogue of the sums over config.splits partial sums, which lie in the workspace, dense,
+// (split, batch, n, m). The grid before in the stream must have written them.
+Status launch_add_partials(const GemmProblem&, const GemmConfig& config, const LaunchContext&);
 
 }  // namespace mygemm::cuda

@@ -1,21 +1,22 @@
-// How many blocks of a tile's kernel should reside on a multiprocessor at once. Device only.
+// How many blocks of a tile's kernel reside on a multiprocessor at once, for __launch_bounds__: the
+// figure that the estimate uses too. Device only.
 #pragma once
+
+#include "device.h"
 
 namespace mygemm {
 
-// Blocks that registers should let reside: no more than shared memory does. Where that is less, the
-// same number of them spills.
+// Where shared memory holds fewer blocks than the tile would like, the compiler may use more
+// registers: with as many as for all of them it spills.
 template <class Tile>
-__device__ constexpr int least_blocks() {
-#if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
-  constexpr int kSharedBytes = 228 * 1024;
-#elif __CUDA_ARCH__ == 800
-  constexpr int kSharedBytes = 164 * 1024;
+__device__ constexpr int resident_blocks() {
+#if defined(__CUDA_ARCH__)
+  constexpr SmResources kSm = sm_resources(__CUDA_ARCH__ / 10);
 #else
-  constexpr int kSharedBytes = (__CUDA_ARCH__ == 750 ? 64 : 100) * 1024;
+  constexpr SmResources kSm = sm_resources(90);
 #endif
-  constexpr int kFitting = kSharedBytes / static_cast<int>(sizeof(typename Tile::SharedStorage));
-  return kFitting < Tile::kBlocksPerSm ? kFitting : Tile::kBlocksPerSm;
+  return std::max(
+      1, residency(kSm, Tile::kThreads, Tile::kSharedBytes, Tile::kRegisterBlocks));
 }
 
 }  // namespace mygemm

@@ -1,18 +1,17 @@
-// Matrix product for what takes a few microseconds: latency counts, not throughput. All of a
-// block's loads are on their way at once, copied by all threads as the matrices lie (cp.async;
-// plain copies below sm_80), of any alignment; groups of warps slice the k of a step among each
-// other, and the blocks of a cluster (sm_90) that of the product. Sums meet in shared memory, in a
-// fixed order, so that there is no second kernel and no workspace.
-//
-// The kernel, and its launcher as a template over the tile; the .cu files beside instantiate it.
+// Matrix product of a few microseconds: latency counts, not throughput. All of a block's loads are
+// on their way at once, copied by all threads as the matrices lie (cp.async; plain copies below
+// sm_80), of any alignment. Groups of warps share the k of a step (sliced-K), and the blocks of a
+// cluster (sm_90) that of the product (cluster split-K). Sums meet in shared memory, in a fixed
+// order, so that there is no second kernel and no workspace.
 #pragma once
+
+#include <bit>
 
 #include "kernels/divisor.h"
 #include "kernels/epilogue.cuh"
 #include "kernels/gemm/cluster_sum.cuh"
 #include "kernels/gemm/residency.cuh"
 #include "kernels/gemm/sliced.h"
-#include "kernels/gemm/tiles.h"
 #include "kernels/launch.h"
 #include "ptx/cp_async.cuh"
 #include "ptx/shared.cuh"
@@ -23,18 +22,18 @@ namespace mygemm {
 struct SlicedArgs {
   GemmProblem p;
   Divisor tiles_m, tiles_n;
-  unsigned log2_slices;     // of the blocks of a cluster, which share a tile
-  int64_t depth_per_slice;  // k of each; a multiple of 4
+  unsigned log2_splits;  // blocks of a cluster, which share a tile, as a power of two
+  int64_t k_per_split;
 };
 
 namespace sliced {
 
-// A step of one operand in shared memory: kDepth k of kTile rows of A (columns of B), in lines of
-// what is contiguous in the matrix. 4 floats of padding send lanes that read 16 bytes along k of
-// neighbouring rows to different banks.
+// A k step of one operand in shared memory: kDepth k of kTile rows of A (columns of B), in lines
+// along the operand's contiguous direction. 4 floats of padding send lanes that read 16 bytes along
+// k of neighbouring rows to different banks.
 template <bool kAlongK_, int kTile_, int kDepth_>
-struct Stage {
-  static constexpr bool kAlongK = kAlongK_;  // what is contiguous
+struct StageLayout {
+  static constexpr bool kAlongK = kAlongK_;  // K-major
   static constexpr int kTile = kTile_, kDepth = kDepth_;
   static constexpr int kLine = kAlongK ? kDepth : kTile;
   static constexpr int kLines = kAlongK ? kTile : kDepth;
@@ -150,33 +149,33 @@ __device__ __forceinline__ void multiply(float (&sum)[Tile::kThreadN][Tile::kThr
   }
 }
 
-// A lane's results, straight from registers.
-template <class Tile>
-__device__ __forceinline__ void store_sums(const TileOfC& c, int row, int column,
-                                           const float (&sum)[Tile::kThreadN][Tile::kThreadM],
-                                           float alpha, float beta) {
-  float* to = c.first + row + column * c.ld;
+// Stores a lane's results straight from registers.
+template <class Tile, class Epilogue>
+__device__ __forceinline__ void store_sums(const OutputTile<Epilogue>& d, int row, int column,
+                                           const float (&sum)[Tile::kThreadN][Tile::kThreadM]) {
+  float* to = d.first + row + column * d.ld;
 #pragma unroll
   for (int j = 0; j < Tile::kThreadN; ++j) {
-    if (column + j >= c.columns) return;
+    if (column + j >= d.columns) return;
 #pragma unroll
     for (int i = 0; i < Tile::kThreadM; ++i) {
-      if (row + 32 * i < c.rows) store_result(to + 32 * i, sum[j][i], alpha, beta);
+      if (row + 32 * i < d.rows) {
+        store_result(to + 32 * i, row + 32 * i, column + j, sum[j][i], d.epilogue);
+      }
     }
-    to = ptx::advanced(to, c.ld);
+    to = ptx::advanced(to, d.ld);
   }
 }
 
-// Element e of the tile, by columns.
-template <class Tile>
-__device__ __forceinline__ void store_element(const TileOfC& c, int e, float sum, float alpha,
-                                              float beta) {
+// Stores element e of the tile, counted by columns.
+template <class Tile, class Epilogue>
+__device__ __forceinline__ void store_element(const OutputTile<Epilogue>& d, int e, float sum) {
   const int row = e % Tile::kBlockM, column = e / Tile::kBlockM;
-  if (row >= c.rows || column >= c.columns) return;
-  store_result(c.first + row + column * c.ld, sum, alpha, beta);
+  if (row >= d.rows || column >= d.columns) return;
+  store_result(d.first + row + column * d.ld, row, column, sum, d.epilogue);
 }
 
-// Adds up what the groups have of each element, and gives it to leave(e, sum).
+// Adds up the groups' sums of each element, and calls leave(e, sum).
 template <class Tile, class Leave>
 __device__ __forceinline__ void add_groups(const typename Tile::SharedStorage& shared,
                                            Leave leave) {
@@ -195,27 +194,28 @@ __device__ __forceinline__ void add_groups(const typename Tile::SharedStorage& s
 }  // namespace sliced
 
 template <class Tile, bool kTransA, bool kTransB>
-__global__ void __launch_bounds__(Tile::kThreads, least_blocks<Tile>())
+__global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
     gemm_sliced(const SlicedArgs args) {
   using namespace sliced;
-  using StageA = Stage<kTransA, Tile::kBlockM, Tile::kBlockK>;
-  using StageB = Stage<!kTransB, Tile::kBlockN, Tile::kBlockK>;
+  using Element = typename Tile::Element;
+  using StageA = StageLayout<kTransA, Tile::kBlockM, Tile::kBlockK>;
+  using StageB = StageLayout<!kTransB, Tile::kBlockN, Tile::kBlockK>;
   const GemmProblem& p = args.p;
   auto& shared = shared_storage<typename Tile::SharedStorage>();
-  const float alpha = load_scalar(p.alpha), beta = load_scalar(p.beta);
+  const Scalars scalars(p);
 
-  const unsigned tile = blockIdx.x >> args.log2_slices;
-  const unsigned slice = blockIdx.x - (tile << args.log2_slices);
+  const unsigned tile = blockIdx.x >> args.log2_splits;
+  const unsigned split = blockIdx.x - (tile << args.log2_splits);
   const unsigned columns = args.tiles_m.quotient(tile);  // of tiles
   const unsigned batch = args.tiles_n.quotient(columns);
   const int64_t i0 = int64_t{tile - columns * args.tiles_m.value()} * Tile::kBlockM;
   const int64_t j0 = int64_t{columns - batch * args.tiles_n.value()} * Tile::kBlockN;
-  if (Tile::kMostSlices > 1 && args.log2_slices > 0) {
+  if (Tile::kMostSplits > 1 && args.log2_splits > 0) {
     ClusterSum::open(shared.inbox, Tile::kElements);
   }
 
-  const int64_t k0 = slice * args.depth_per_slice;
-  const int64_t depth = max(int64_t{0}, min(args.depth_per_slice, products_of(p, alpha) - k0));
+  const int64_t k0 = split * args.k_per_split;
+  const int64_t depth = max(int64_t{0}, min(args.k_per_split, effective_k(p, scalars.alpha) - k0));
   // Fewer than 2^31: A and B would be 256 GiB.
   const auto steps = static_cast<int>(ceil_div(depth, Tile::kBlockK));
   const int last_depth = static_cast<int>(depth - int64_t{steps} * Tile::kBlockK) + Tile::kBlockK;
@@ -227,9 +227,9 @@ __global__ void __launch_bounds__(Tile::kThreads, least_blocks<Tile>())
   const int column = in_group / Tile::kWarpsM * Tile::kWarpN;
   if (steps > 0) {
     StepLoader<StageA, Tile::kThreads> load_a(
-        p.a.matrix(batch) + (kTransA ? i0 * p.a.ld + k0 : i0 + k0 * p.a.ld), p.a.ld, p.m - i0);
+        p.a.matrix<const Element>(batch) + (kTransA ? i0 * p.a.ld + k0 : i0 + k0 * p.a.ld), p.a.ld, p.m - i0);
     StepLoader<StageB, Tile::kThreads> load_b(
-        p.b.matrix(batch) + (kTransB ? j0 + k0 * p.b.ld : j0 * p.b.ld + k0), p.b.ld, p.n - j0);
+        p.b.matrix<const Element>(batch) + (kTransB ? j0 + k0 * p.b.ld : j0 * p.b.ld + k0), p.b.ld, p.n - j0);
     // Steps before the first only load: so all loads are one place in the code, and what runs once
     // from a cold instruction cache is short.
 #pragma unroll 1
@@ -255,9 +255,11 @@ __global__ void __launch_bounds__(Tile::kThreads, least_blocks<Tile>())
     }
   }
 
-  const TileOfC c(p.c.matrix(batch) + i0 + j0 * p.c.ld, p.c.ld, p.m - i0, p.n - j0);
+  const TileOrigin origin{batch, i0, j0};
   if constexpr (Tile::kGroups == 1) {
-    store_sums<Tile>(c, row, column, sum, alpha, beta);
+    with_epilogue(p, scalars, origin, [&](const auto& epilogue) {
+      store_sums<Tile>(OutputTile(p, origin, epilogue), row, column, sum);
+    });
   } else {
     __syncthreads();  // every stage has been read
 #pragma unroll
@@ -268,32 +270,31 @@ __global__ void __launch_bounds__(Tile::kThreads, least_blocks<Tile>())
       }
     }
     __syncthreads();  // the groups' sums are there
-    const auto store = [&](int e, float whole) { store_element<Tile>(c, e, whole, alpha, beta); };
-    if (args.log2_slices == 0) {
-      add_groups<Tile>(shared, store);
-    } else {
-      const ClusterSum cluster(shared.inbox, Tile::kElements, args.log2_slices, slice);
+    const ClusterSum cluster(shared.inbox, Tile::kElements, args.log2_splits, split);
+    if (args.log2_splits > 0) {
       ptx::cluster_wait();  // every block has opened its inbox
       add_groups<Tile>(shared, [&](int e, float whole) { cluster.send(e, whole); });
-      cluster.receive(store);
     }
+    with_epilogue(p, scalars, origin, [&](const auto& epilogue) {
+      const OutputTile d(p, origin, epilogue);
+      const auto store = [&](int e, float whole) { store_element<Tile>(d, e, whole); };
+      if (args.log2_splits == 0) {
+        add_groups<Tile>(shared, store);
+      } else {
+        cluster.receive(store);
+      }
+    });
   }
 }
 
 template <class Tile>
-Status launch_sliced(const GemmRow& row, const GemmProblem& p, const LaunchContext& context) {
-  const int64_t tiles_m = ceil_div(p.m, Tile::kBlockM), tiles_n = ceil_div(p.n, Tile::kBlockN);
-  const unsigned log2_slices = log2_slices_of(row, p, *context.device);
-  const int64_t slices = int64_t{1} << log2_slices;
-  const SlicedArgs args{p, Divisor(static_cast<unsigned>(tiles_m)),
-                        Divisor(static_cast<unsigned>(tiles_n)), log2_slices,
-                        ceil_div(ceil_div(p.k, slices), 4) * 4};
-  LaunchShape shape;
-  shape.blocks = grid_size(tiles_m * tiles_n * p.batch_count * slices);
-  shape.threads = Tile::kThreads;
-  shape.shared_bytes = sizeof(typename Tile::SharedStorage);
-  shape.cluster_blocks = slices > 1 ? static_cast<int>(slices) : 0;
-  const auto run = [&](auto kernel) { return launch(context, kernel, shape, args); };
+Status cuda::launch_gemm_sliced(const GemmProblem& p, const GemmConfig& config,
+                                const LaunchContext& context) {
+  const SlicedArgs args{p, Divisor(static_cast<unsigned>(config.tiles_m)),
+                        Divisor(static_cast<unsigned>(config.tiles_n)),
+                        static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(config.splits)) - 1),
+                        config.k_per_split};
+  const auto run = [&](auto kernel) { return launch(context, kernel, config, args); };
   if (p.transa) {
     return p.transb ? run(gemm_sliced<Tile, true, true>) : run(gemm_sliced<Tile, true, false>);
   }

@@ -1,16 +1,14 @@
 // Matrix product in small tiles: a warp computes a tile by itself, from a ring of stages that no
 // other warp sees, and takes one tile after another. Its copies (cp.async; plain ones below sm_80)
 // run ahead of the products across the end of a tile: while it stores one tile, the next one's
-// operands are on their way. For batches of small matrices and for sums too short to hide what
-// begins and ends a block. Edges are handled inside: what lies outside a matrix is loaded as zero
-// and not stored.
-//
-// The kernel, and its launcher as a template over the tile; the .cu files beside instantiate it.
+// operands are on their way. For batches of small matrices, and for a k too small to hide the fixed
+// overhead of a block. Edges are handled inside: elements outside a matrix are loaded as zero and
+// not stored.
 #pragma once
 
 #include "kernels/epilogue.cuh"
 #include "kernels/gemm/residency.cuh"
-#include "kernels/gemm/tiles.h"
+#include "kernels/gemm/small.h"
 #include "kernels/launch.h"
 #include "ptx/cp_async.cuh"
 #include "ptx/shared.cuh"
@@ -195,14 +193,15 @@ __device__ __forceinline__ void multiply(float (&sum)[Tile::kThreadN][Tile::kThr
 }  // namespace small
 
 template <class Tile, bool kTransA, bool kTransB>
-__global__ void __launch_bounds__(Tile::kThreads, least_blocks<Tile>())
+__global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
     gemm_small(const SmallArgs args) {
   using namespace small;
+  using Element = typename Tile::Element;
   using StageA = Stage<kTransA, Tile::kBlockM, Tile::kBlockK, 4>;
   using StageB = Stage<!kTransB, Tile::kBlockN, Tile::kBlockK, Tile::kRunN>;
   const GemmProblem& p = args.p;
-  const float alpha = load_scalar(p.alpha), beta = load_scalar(p.beta);
-  const int64_t depth = products_of(p, alpha);
+  const Scalars scalars(p);
+  const int64_t depth = effective_k(p, scalars.alpha);
   // Fewer than 2^32: A and B would be 512 GiB.
   const auto steps = static_cast<unsigned>(ceil_div(depth, Tile::kBlockK));
   const int last_depth = static_cast<int>(depth - int64_t{steps} * Tile::kBlockK) + Tile::kBlockK;
@@ -224,8 +223,8 @@ __global__ void __launch_bounds__(Tile::kThreads, least_blocks<Tile>())
     if (to_load == 0 && tile_ahead < args.tiles) {
       const TilePlace place = place_of(args, tile_ahead);
       const int64_t i0 = int64_t{place.m} * Tile::kBlockM, j0 = int64_t{place.n} * Tile::kBlockN;
-      load_a.begin(p.a.matrix(place.batch) + (kTransA ? i0 * p.a.ld : i0), p.a.ld, p.m - i0);
-      load_b.begin(p.b.matrix(place.batch) + (kTransB ? j0 : j0 * p.b.ld), p.b.ld, p.n - j0);
+      load_a.begin(p.a.matrix<const Element>(place.batch) + (kTransA ? i0 * p.a.ld : i0), p.a.ld, p.m - i0);
+      load_b.begin(p.b.matrix<const Element>(place.batch) + (kTransB ? j0 : j0 * p.b.ld), p.b.ld, p.n - j0);
       tile_ahead += stride;
       to_load = steps;
     }
@@ -261,33 +260,31 @@ __global__ void __launch_bounds__(Tile::kThreads, least_blocks<Tile>())
 
     const TilePlace place = place_of(args, tile);
     const int64_t i0 = int64_t{place.m} * Tile::kBlockM, j0 = int64_t{place.n} * Tile::kBlockN;
-    TileOfC c(p.c.matrix(place.batch) + i0 + j0 * p.c.ld, p.c.ld, p.m - i0, p.n - j0);
+    with_epilogue(p, scalars, {place.batch, i0, j0}, [&](const auto& epilogue) {
+      OutputTile d(p, {place.batch, i0, j0}, epilogue);
 #pragma unroll
-    for (int j = 0; j < Tile::kThreadN; ++j) {
+      for (int j = 0; j < Tile::kThreadN; ++j) {
 #pragma unroll
-      for (int q = 0; q < Tile::kQuadsM; ++q) {
-        const float quad[4] = {sum[j][4 * q], sum[j][4 * q + 1], sum[j][4 * q + 2],
-                               sum[j][4 * q + 3]};
-        store_quads<Tile::kLanesM, Tile::kRunN>(ring.exchange, c, q * 4 * Tile::kLanesM, quad,
-                                                alpha, beta);
+        for (int q = 0; q < Tile::kQuadsM; ++q) {
+          const float quad[4] = {sum[j][4 * q], sum[j][4 * q + 1], sum[j][4 * q + 2],
+                                 sum[j][4 * q + 3]};
+          store_quads<Tile::kLanesM, Tile::kRunN>(ring.exchange, d, q * 4 * Tile::kLanesM, quad);
+        }
+        d.skip_columns((j + 1) % Tile::kRunN == 0 ? Tile::kRunN * (Tile::kLanesN - 1) + 1 : 1);
       }
-      c.skip_columns((j + 1) % Tile::kRunN == 0 ? Tile::kRunN * (Tile::kLanesN - 1) + 1 : 1);
-    }
+    });
   }
 }
 
 template <class Tile>
-Status launch_small(const GemmRow& row, const GemmProblem& p, const LaunchContext& context) {
-  const int64_t tiles_m = ceil_div(p.m, Tile::kBlockM), tiles_n = ceil_div(p.n, Tile::kBlockN);
-  const int64_t tiles = tiles_m * tiles_n * p.batch_count;
-  const SmallArgs args{p, static_cast<unsigned>(tiles), static_cast<unsigned>(tiles_m * tiles_n),
-                       static_cast<unsigned>(std::min(tiles_m, tiles_n)), tiles_n < tiles_m};
-  const int64_t blocks =
-      std::min<int64_t>(tiles, int64_t{context.device->num_sms} * row.blocks_per_sm);
-  const auto run = [&](auto kernel) {
-    return launch(context, kernel, grid_size(blocks), Tile::kThreads,
-                  sizeof(typename Tile::SharedStorage), args);
-  };
+Status cuda::launch_gemm_small(const GemmProblem& p, const GemmConfig& config,
+                               const LaunchContext& context) {
+  const int64_t per_matrix = config.tiles_m * config.tiles_n;
+  const SmallArgs args{p, static_cast<unsigned>(per_matrix * p.batch_count),
+                       static_cast<unsigned>(per_matrix),
+                       static_cast<unsigned>(std::min(config.tiles_m, config.tiles_n)),
+                       config.tiles_n < config.tiles_m};
+  const auto run = [&](auto kernel) { return launch(context, kernel, config, args); };
   if (p.transa) {
     return p.transb ? run(gemm_small<Tile, true, true>) : run(gemm_small<Tile, true, false>);
   }

@@ -1,4 +1,4 @@
-// op(X) as two strides, for the kernels that read element by element. Device only.
+// op(X) as two strides, for kernels that read element by element. Device only.
 #pragma once
 
 #include "problem.h"
@@ -14,12 +14,12 @@ struct StridedOperand {
 };
 
 __device__ __forceinline__ StridedOperand operand_a(const GemmProblem& p, int64_t batch) {
-  const float* a = p.a.matrix(batch);
+  const float* a = p.a.matrix<const float>(batch);
   return p.transa ? StridedOperand{a, p.a.ld, 1} : StridedOperand{a, 1, p.a.ld};
 }
 
 __device__ __forceinline__ StridedOperand operand_b(const GemmProblem& p, int64_t batch) {
-  const float* b = p.b.matrix(batch);
+  const float* b = p.b.matrix<const float>(batch);
   return p.transb ? StridedOperand{b, 1, p.b.ld} : StridedOperand{b, p.b.ld, 1};
 }
 

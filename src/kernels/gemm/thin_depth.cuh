@@ -4,7 +4,7 @@
 // tiles of rows with the same part of Y.
 #pragma once
 
-#include "kernels/gemm/thin.cuh"
+#include "kernels/gemm/thin_common.cuh"
 #include "kernels/reduce.cuh"
 #include "ptx/global.cuh"
 
@@ -66,7 +66,7 @@ __device__ __forceinline__ void add_products(float (&sum)[Tile::kSums],
 }  // namespace thin_depth
 
 template <class Tile, bool kAligned>
-__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
     gemm_thin_depth(const ThinArgs args) {
   using namespace thin_depth;
   constexpr int kThin = Tile::kThin, kRows = Tile::kRows, kSums = Tile::kSums;
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   ThinSums<Tile>::open(storage.inbox, args);
   ptx::launch_dependents();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-  const int row_warps = static_cast<int>(args.parts_of_tile), k_warps = Tile::kWarps / row_warps;
+  const int row_warps = static_cast<int>(args.row_groups), k_warps = Tile::kWarps / row_warps;
   const int first_k = warp / row_warps * kStride;
   const int64_t tile = int64_t{kRows} * row_warps;
 
@@ -91,11 +91,11 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     float sum[kSums] = {};
     int depth = depth_of_chunk<Tile>(args, 0);
     if (depth > 0) {
-      const float* x = args.x.matrix(block.matrix) + l0 * args.x.ld + block.k_begin(args);
+      const float* x = args.x.matrix<const float>(block.matrix) + l0 * args.x.ld + block.k_begin(args);
       const int rows = static_cast<int>(min(args.extent - l0, int64_t{kRows}));
 #pragma unroll 1
       for (int chunk = 0; depth > 0; depth = depth_of_chunk<Tile>(args, ++chunk)) {
-        const bool is_there = pass > 0 && args.depth_per_split <= Tile::kChunk;
+        const bool is_there = pass > 0 && args.k_per_split <= Tile::kChunk;
         if (!is_there) {
           if (chunk > 0 || pass > 0) __syncthreads();  // the chunk before is read
           copy_chunk<Tile>(&shared.y[0][0], args, chunk, depth,

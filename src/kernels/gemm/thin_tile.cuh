@@ -4,7 +4,7 @@
 // eight of each lane are on their way at all times.
 #pragma once
 
-#include "kernels/gemm/thin.cuh"
+#include "kernels/gemm/thin_common.cuh"
 #include "ptx/global.cuh"
 
 namespace mygemm {
@@ -76,9 +76,9 @@ __device__ __forceinline__ void add_products(float (&sum)[kThin][4], const float
 template <class Tile>
 __device__ __host__ constexpr int blocks_per_sm() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-  return Tile::kThin < 16 ? Tile::kBlocksPerSm : 1;
+  return Tile::kThin < 16 ? Tile::kRegisterBlocks : 1;
 #else
-  return Tile::kBlocksPerSm;
+  return Tile::kRegisterBlocks;
 #endif
 }
 
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(Tile::kThreads, thin_tile::blocks_per_sm<Tile>
   auto& shared = storage.tile;
   ThinSums<Tile>::open(storage.inbox, args);
   ptx::launch_dependents();
-  const int lanes = static_cast<int>(args.parts_of_tile);
+  const int lanes = static_cast<int>(args.row_groups);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int first_k = (warp * (32 / lanes) + lane / lanes) * kBatch;
 
@@ -103,8 +103,8 @@ __global__ void __launch_bounds__(Tile::kThreads, thin_tile::blocks_per_sm<Tile>
     const ThinBlock block(args);
     const int64_t l0 = int64_t{block.tile} * Tile::kRows * lanes;
     ColumnLoader<kAligned> columns(
-        args.x.matrix(block.matrix) + l0 + (block.k_begin(args) + first_k) * args.x.ld,
-        args.extent - l0, lane % lanes, args.parts_of_tile, args.x.ld);
+        args.x.matrix<const float>(block.matrix) + l0 + (block.k_begin(args) + first_k) * args.x.ld,
+        args.extent - l0, lane % lanes, args.row_groups, args.x.ld);
 #pragma unroll 1
     for (int chunk = 0; depth > 0; depth = depth_of_chunk<Tile>(args, ++chunk)) {
       if (chunk > 0) __syncthreads();  // the chunk before is read

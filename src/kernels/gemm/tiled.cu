@@ -2,9 +2,8 @@
 // so that each element comes from global memory once per 32 uses.
 #include "kernels/epilogue.cuh"
 #include "kernels/gemm/strided.cuh"
-#include "kernels/gemm/tiles.h"
+#include "kernels/gemm/textbook.h"
 #include "kernels/launch.h"
-#include "kernels/rows.h"
 #include "ptx/shared.cuh"
 
 namespace mygemm {
@@ -30,8 +29,8 @@ __device__ void load_tile(float (&tile)[kSide][kSide + 1], const StridedOperand&
 __global__ void __launch_bounds__(Tile::kThreads)
     gemm_tiled(const GemmProblem p, const int64_t tiles_m, const int64_t tiles_n) {
   auto& shared = shared_storage<Tile::SharedStorage>();
-  const float alpha = load_scalar(p.alpha), beta = load_scalar(p.beta);
-  const int64_t depth = products_of(p, alpha);
+  const Scalars scalars(p);
+  const int64_t depth = effective_k(p, scalars.alpha);
   const int64_t batch = blockIdx.x / (tiles_m * tiles_n);
   const int64_t i0 = blockIdx.x % tiles_m * kSide;
   const int64_t j0 = blockIdx.x / tiles_m % tiles_n * kSide;
@@ -54,18 +53,19 @@ __global__ void __launch_bounds__(Tile::kThreads)
     }
   }
   if (i0 + i >= p.m) return;
-  float* c = p.c.matrix(batch) + i0 + i;
-  for (int r = 0; r < Tile::kResults; ++r) {
-    if (j0 + j + r < p.n) store_result(c + (j0 + j + r) * p.c.ld, sum[r], alpha, beta);
-  }
+  with_epilogue(p, scalars, {batch, i0, j0}, [&](const auto& epilogue) {
+    const OutputTile d(p, {batch, i0, j0}, epilogue);
+    for (int r = 0; r < Tile::kResults && j + r < d.columns; ++r) {
+      store_result(d.first + i + (j + r) * d.ld, i, j + r, sum[r], epilogue);
+    }
+  });
 }
 
 }  // namespace
 
-Status cuda::launch_gemm_tiled(const GemmRow&, const GemmProblem& p, const LaunchContext& context) {
-  const int64_t tiles_m = ceil_div(p.m, kSide), tiles_n = ceil_div(p.n, kSide);
-  return launch(context, gemm_tiled, grid_size(tiles_m * tiles_n * p.batch_count), Tile::kThreads,
-                sizeof(Tile::SharedStorage), p, tiles_m, tiles_n);
+Status cuda::launch_gemm_tiled(const GemmProblem& p, const GemmConfig& config,
+                               const LaunchContext& context) {
+  return launch(context, gemm_tiled, config, p, config.tiles_m, config.tiles_n);
 }
 
 }  // namespace mygemm

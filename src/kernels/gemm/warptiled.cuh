@@ -1,14 +1,12 @@
 // Matrix product, step 3 of the ladder: warps compute register tiles from a ring of shared-memory
 // stages that cp.async fills ahead of the products (plain copies below sm_80). Edges are handled
-// inside: what lies outside a matrix is loaded as zero and not stored.
-//
-// The kernel, and its launcher as a template over the tile; the .cu files beside instantiate it.
+// inside: elements outside a matrix are loaded as zero and not stored.
 #pragma once
 
 #include "kernels/epilogue.cuh"
-#include "kernels/gemm/columns.h"
+#include "kernels/gemm/partials.h"
 #include "kernels/gemm/residency.cuh"
-#include "kernels/gemm/tiles.h"
+#include "kernels/gemm/warptiled.h"
 #include "kernels/launch.h"
 #include "ptx/cp_async.cuh"
 #include "ptx/shared.cuh"
@@ -16,20 +14,12 @@
 
 namespace mygemm {
 
-// How an operand's tile is read. "Along the tile" is along m for A, along n for B.
-enum class Load {
-  kTile16,  // contiguous along the tile, rows 16-byte aligned: 16-byte copies
-  kTile4,   // contiguous along the tile, any alignment
-  kDepth    // contiguous along k: 4-byte copies that transpose into shared memory
-};
-
-// A product, or one part of one: which k belong to which split, and where partial sums go.
+// A product, or all splits of one: the k of each split, and where partial sums go.
 struct WarpTiledArgs {
   GemmProblem p;
   int64_t tiles_m, tiles_n;  // block tiles of one matrix
-  int64_t splits;            // parts that k is cut into; 1: results go to C
-  int64_t depth_per_split;   // a multiple of block_k
-  float* partials;           // [splits][batch][n][m], or nullptr
+  int64_t k_per_split;       // a multiple of block_k
+  float* partials;           // (split, batch, n, m), or nullptr: results go to D
 };
 
 namespace warptiled {
@@ -37,7 +27,7 @@ namespace warptiled {
 // One operand of one block: copies of its tile into stages, k ascending. A thread copies the same
 // places of every stage, `kCopies` of them, kTileStep apart along the tile or kDepthStep along k;
 // it keeps one pointer and small integers, for registers belong to the results.
-template <Load kLoad, int kBlock, int kBlockK, int kThreads>
+template <OperandLoad kLoad, int kBlock, int kBlockK, int kThreads>
 class TileLoader {
  public:
   static constexpr int kPitch = kBlock + 4;
@@ -46,7 +36,7 @@ class TileLoader {
   __device__ TileLoader(const float* first, int64_t ld, int64_t extent)
       : ld_(ld), extent_(static_cast<int>(extent < kBlock ? extent : kBlock)) {
     const int thread = static_cast<int>(threadIdx.x);
-    if constexpr (kLoad == Load::kDepth) {
+    if constexpr (kLoad == OperandLoad::kTransposing) {
       // A warp covers 8 k x 4 i: whole 32-byte sectors of 4 rows in, 32 different banks out.
       const int lane = thread % 32, patch = thread / 32;
       k_ = patch % (kBlockK / 8) * 8 + lane % 8;
@@ -67,21 +57,21 @@ class TileLoader {
     for (int copy = 0; copy < kCopies; ++copy) {
       const int i = i_ + copy * kTileStep, k = k_ + copy * kDepthStep;
       copy_one(&stage[k][i], from, i, k < depth);
-      from += kLoad == Load::kDepth ? kTileStep * ld_ : kDepthStep * ld_;
+      from += kLoad == OperandLoad::kTransposing ? kTileStep * ld_ : kDepthStep * ld_;
     }
-    next_ += kLoad == Load::kDepth ? kBlockK : kBlockK * ld_;
+    next_ += kLoad == OperandLoad::kTransposing ? kBlockK : kBlockK * ld_;
   }
 
  private:
-  static constexpr int kWidth = kLoad == Load::kTile16 ? 4 : 1;
+  static constexpr int kWidth = kLoad == OperandLoad::kCopy16 ? 4 : 1;
   static constexpr int kCopies = kBlock * kBlockK / (kThreads * kWidth);
-  static constexpr int kTileStep = kLoad == Load::kDepth ? 4 * kThreads / 32 / (kBlockK / 8) : 0;
-  static constexpr int kDepthStep = kLoad == Load::kDepth ? 0 : kThreads * kWidth / kBlock;
+  static constexpr int kTileStep = kLoad == OperandLoad::kTransposing ? 4 * kThreads / 32 / (kBlockK / 8) : 0;
+  static constexpr int kDepthStep = kLoad == OperandLoad::kTransposing ? 0 : kThreads * kWidth / kBlock;
   static_assert(kCopies * kThreads * kWidth == kBlock * kBlockK, "threads share the copies evenly");
-  static_assert(kLoad == Load::kDepth || kDepthStep * kBlock == kThreads * kWidth);
+  static_assert(kLoad == OperandLoad::kTransposing || kDepthStep * kBlock == kThreads * kWidth);
 
   __device__ void copy_one(float* to, const float* from, int i, bool k_inside) const {
-    if constexpr (kLoad != Load::kTile16) {
+    if constexpr (kLoad != OperandLoad::kCopy16) {
       ptx::cp_async_4(to, from, i < extent_ && k_inside);
     } else if (i + 4 <= extent_ || i >= extent_ || !k_inside) {
       ptx::cp_async_16(to, from, i < extent_ && k_inside);
@@ -129,10 +119,10 @@ __device__ constexpr int unrolled_steps() {
 }
 
 // Element (tile origin, k) of an operand.
-__device__ __forceinline__ const float* first_element(const GemmOperand<const float>& x,
-                                                      int64_t batch, int64_t origin, int64_t k,
-                                                      Load load) {
-  return x.matrix(batch) + (load == Load::kDepth ? origin * x.ld + k : origin + k * x.ld);
+__device__ __forceinline__ const float* first_element(const Operand& x, int64_t batch,
+                                                      int64_t origin, int64_t k,
+                                                      OperandLoad load) {
+  return x.matrix<const float>(batch) + (load == OperandLoad::kTransposing ? origin * x.ld + k : origin + k * x.ld);
 }
 
 // A lane's quads of one operand for one k: kQuads x 4 values, kStride apart.
@@ -148,23 +138,13 @@ __device__ __forceinline__ void load_fragment(float (&fragment)[4 * kQuads], con
   }
 }
 
-// From a block's sums to C, or to the workspace: partial sums are stored dense and as they are, and
-// their reduction applies alpha and beta. Works out again where the tile is.
-template <class Tile>
-__device__ __forceinline__ void store_tile(
-    typename Tile::SharedStorage& shared, const WarpTiledArgs& args,
-    const float (&sum)[4 * Tile::kQuadsN][4 * Tile::kQuadsM]) {
-  const GemmProblem& p = args.p;
-  const TileIndex tile = tile_of_block(args, ptx::block_again());
-  const int64_t i0 = tile.m * Tile::kBlockM, j0 = tile.n * Tile::kBlockN;
+// Stores a block's sums through the epilogue of `d`, the block's tile.
+template <class Tile, class Epilogue>
+__device__ __forceinline__ void store_sums(typename Tile::SharedStorage& shared,
+                                           OutputTile<Epilogue> d,
+                                           const float (&sum)[4 * Tile::kQuadsN]
+                                                             [4 * Tile::kQuadsM]) {
   const int warp = ptx::thread_again() / 32;
-  const bool partial = args.partials != nullptr;
-  const float alpha = partial ? 1.0f : load_scalar(p.alpha);
-  const float beta = partial ? 0.0f : load_scalar(p.beta);
-  float* first = partial ? args.partials + (tile.split * p.batch_count + tile.batch) * p.m * p.n
-                         : p.c.matrix(tile.batch);
-  const int64_t ld = partial ? p.m : p.c.ld;
-  TileOfC c(first + i0 + j0 * ld, ld, p.m - i0, p.n - j0);
   const int row = warp % Tile::kWarpsM * Tile::kWarpM, column = warp / Tile::kWarpsM * Tile::kWarpN;
   const auto for_all_quads = [&](auto&& store) {
 #pragma unroll
@@ -179,31 +159,54 @@ __device__ __forceinline__ void store_tile(
   };
   // The two ways apart: with the choice made anew for each quad, 65536 x 64 x 64 took 21.8 us on an
   // H200, against 19.6.
-  if (c.as_float4) {
+  if (d.as_float4) {
     const int lane = ptx::thread_again() % 32;
     for_all_quads([&](const float(&quad)[4], int j, int q) {
       const int m_at = row + q * 32 + lane % 8 * 4;
       const int n_at = column + j / 4 * 16 + j % 4 + lane / 8 * 4;
-      if (n_at >= c.columns) return;
-      store_quad(c.first + m_at + n_at * c.ld, quad, c.rows - m_at, alpha, beta);
+      if (n_at >= d.columns) return;
+      store_quad(d.first + m_at + n_at * d.ld, m_at, n_at, quad, d.rows - m_at, d.epilogue);
     });
     return;
   }
-  __syncthreads();  // the stages are free, of which each warp takes some
+  __syncthreads();  // the stages are free: each warp takes a part of them
   using Exchange = float[32][4];
   Exchange& exchange = reinterpret_cast<Exchange*>(shared.a)[warp];
   static_assert(sizeof shared.a >= Tile::kThreads / 32 * sizeof(Exchange));
-  c.skip_columns(column);
+  d.skip_columns(column);
   for_all_quads([&](const float(&quad)[4], int j, int q) {
-    store_quads<8, 4>(exchange, c, row + q * 32, quad, alpha, beta);
-    if (q == Tile::kQuadsM - 1) c.skip_columns(j % 4 == 3 ? 13 : 1);
+    store_quads<8, 4>(exchange, d, row + q * 32, quad);
+    if (q == Tile::kQuadsM - 1) d.skip_columns(j % 4 == 3 ? 13 : 1);
+  });
+}
+
+// Stores a block's sums to D, or to the workspace as partial sums. Works out again where the tile
+// is.
+template <class Tile>
+__device__ __forceinline__ void store_tile(typename Tile::SharedStorage& shared,
+                                           const WarpTiledArgs& args,
+                                           const float (&sum)[4 * Tile::kQuadsN]
+                                                             [4 * Tile::kQuadsM]) {
+  const GemmProblem& p = args.p;
+  const TileIndex tile = tile_of_block(args, ptx::block_again());
+  const TileOrigin origin{tile.batch, tile.m * Tile::kBlockM, tile.n * Tile::kBlockN};
+  if (args.partials != nullptr) {
+    float* matrix = args.partials + (tile.split * p.batch_count + tile.batch) * p.m * p.n;
+    store_sums<Tile>(shared,
+                     OutputTile(matrix + origin.i + origin.j * p.m, p.m, p.m - origin.i,
+                                p.n - origin.j, PartialSums{}),
+                     sum);
+    return;
+  }
+  with_epilogue(p, Scalars(p), origin, [&](const auto& epilogue) {
+    store_sums<Tile>(shared, OutputTile(p, origin, epilogue), sum);
   });
 }
 
 }  // namespace warptiled
 
-template <class Tile, Load kLoadA, Load kLoadB>
-__global__ void __launch_bounds__(Tile::kThreads, least_blocks<Tile>())
+template <class Tile, OperandLoad kLoadA, OperandLoad kLoadB>
+__global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
     gemm_warptiled(const WarpTiledArgs args) {
   using namespace warptiled;
   [[maybe_unused]] constexpr int kUnrolled = unrolled_steps<Tile::kBlockK>();
@@ -211,9 +214,9 @@ __global__ void __launch_bounds__(Tile::kThreads, least_blocks<Tile>())
   const GemmProblem& p = args.p;
   const TileIndex tile = tile_of_block(args, blockIdx.x);
   const int64_t i0 = tile.m * Tile::kBlockM, j0 = tile.n * Tile::kBlockN;
-  const int64_t depth = products_of(p, load_scalar(p.alpha));
-  const int64_t k_begin = tile.split * args.depth_per_split;
-  const int64_t k_end = min(depth, k_begin + args.depth_per_split);
+  const int64_t depth = effective_k(p, load_scalar(p.epilogue.alpha));
+  const int64_t k_begin = tile.split * args.k_per_split;
+  const int64_t k_end = min(depth, k_begin + args.k_per_split);
 
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int i_lane = warp % Tile::kWarpsM * Tile::kWarpM + lane % 8 * 4;  // row of the first quad
@@ -262,43 +265,38 @@ __global__ void __launch_bounds__(Tile::kThreads, least_blocks<Tile>())
 
 namespace warptiled {
 
-inline Load load_of(bool depth_contiguous, const GemmOperand<const float>& x, int64_t batch) {
-  if (depth_contiguous) return Load::kDepth;
-  return columns_aligned(x, batch) ? Load::kTile16 : Load::kTile4;
+template <class Tile, OperandLoad kLoadA>
+Status launch_for_a(const WarpTiledArgs& args, const GemmConfig& config,
+                    const LaunchContext& context) {
+  const auto run = [&](auto kernel) { return launch(context, kernel, config, args); };
+  switch (config.load_b) {
+    case OperandLoad::kCopy16: return run(gemm_warptiled<Tile, kLoadA, OperandLoad::kCopy16>);
+    case OperandLoad::kCopy4: return run(gemm_warptiled<Tile, kLoadA, OperandLoad::kCopy4>);
+    default: return run(gemm_warptiled<Tile, kLoadA, OperandLoad::kTransposing>);
+  }
 }
 
-template <class Tile, Load kLoadA>
-Status launch_for_a(const WarpTiledArgs& args, Load load_b, const LaunchContext& context) {
-  const int64_t blocks = args.tiles_m * args.tiles_n * args.p.batch_count * args.splits;
-  const auto run = [&](auto kernel) {
-    return launch(context, kernel, grid_size(blocks), Tile::kThreads,
-                  sizeof(typename Tile::SharedStorage), args);
-  };
-  switch (load_b) {
-    case Load::kTile16: return run(gemm_warptiled<Tile, kLoadA, Load::kTile16>);
-    case Load::kTile4: return run(gemm_warptiled<Tile, kLoadA, Load::kTile4>);
-    case Load::kDepth: break;
+template <class Tile>
+Status launch_for_loads(const WarpTiledArgs& args, const GemmConfig& config,
+                        const LaunchContext& context) {
+  switch (config.load_a) {
+    case OperandLoad::kCopy16: return launch_for_a<Tile, OperandLoad::kCopy16>(args, config, context);
+    case OperandLoad::kCopy4: return launch_for_a<Tile, OperandLoad::kCopy4>(args, config, context);
+    default: return launch_for_a<Tile, OperandLoad::kTransposing>(args, config, context);
   }
-  return run(gemm_warptiled<Tile, kLoadA, Load::kDepth>);
 }
 
 }  // namespace warptiled
 
-// Launches the product, or with splits > 1 its partial sums into `partials`.
 template <class Tile>
-Status launch_warptiled(const GemmProblem& p, int64_t splits, float* partials,
-                        const LaunchContext& context) {
-  using namespace warptiled;
-  const int64_t steps = ceil_div(ceil_div(p.k, Tile::kBlockK), splits);
-  const WarpTiledArgs args{p,      ceil_div(p.m, Tile::kBlockM), ceil_div(p.n, Tile::kBlockN),
-                           splits, steps * Tile::kBlockK,        partials};
-  const Load load_b = load_of(!p.transb, p.b, p.batch_count);
-  switch (load_of(p.transa, p.a, p.batch_count)) {
-    case Load::kTile16: return launch_for_a<Tile, Load::kTile16>(args, load_b, context);
-    case Load::kTile4: return launch_for_a<Tile, Load::kTile4>(args, load_b, context);
-    case Load::kDepth: break;
-  }
-  return launch_for_a<Tile, Load::kDepth>(args, load_b, context);
+Status cuda::launch_gemm_warptiled(const GemmProblem& p, const GemmConfig& config,
+                                   const LaunchContext& context) {
+  const bool split = config.k_split == KSplit::kWorkspace;
+  const WarpTiledArgs args{p, config.tiles_m, config.tiles_n,
+                           split ? config.k_per_split : ceil_div(p.k, Tile::kBlockK) * Tile::kBlockK,
+                           split ? static_cast<float*>(context.workspace) : nullptr};
+  RETURN_IF_ERROR(warptiled::launch_for_loads<Tile>(args, config, context));
+  return split ? launch_add_partials(p, config, context) : MYGEMM_STATUS_SUCCESS;
 }
 
 }  // namespace mygemm

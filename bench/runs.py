@@ -1,0 +1,28 @@
+"""What the scripts of bench/ read from a run of mygemm-bench, a JSON file."""
+
+
+def measured(run, operation):
+    """The results of one operation that hold a measurement."""
+    return [r for r in run["results"] if r["operation"] == operation and "failure" not in r]
+
+
+def peer(result, name):
+    """What a result says of one of its peers, or None."""
+    return next((p for p in result["peers"] if p["name"] == name), None)
+
+
+def cublas_version(run):
+    """"13.1", or "" where the run had no cuBLAS."""
+    version = run.get("cublas")
+    return f"{version // 10000}.{version // 100 % 100}" if version else ""
+
+
+def caption(run):
+    """Device, date and commit of a run, and the versions of its cuBLAS and driver."""
+    machine = run["machine"]
+    parts = [machine["name"], run["date"][:10], "commit " + run["commit"]]
+    if cublas_version(run):
+        parts.append("cuBLAS " + cublas_version(run))
+    if machine["driver"]:
+        parts.append("driver " + machine["driver"])
+    return ", ".join(parts)

@@ -1,0 +1,348 @@
+#!/usr/bin/python3
+"""Tables of speed for README.md and docs/performance.md, from the runs in bench/results/.
+
+Usage: bench/tables.py             prints the tables
+       bench/tables.py --write     puts them into the blocks of both documents
+       bench/tables.py --check     fails unless they are there
+
+Every figure of these documents, in a table or in a sentence, is in such a block. A shape that a run
+measured more than once is shown with its first measurement.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+
+import blocks
+import runs
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FILES = {"default": "h200-sgemm-default.json", "strict": "h200-sgemm.json",
+         "random": "h200-sgemm-random.json", "softmax": "h200-softmax.json",
+         "transpose": "h200-transpose.json", "hot": "h200-transpose-hot.json",
+         "overhead": "h200-overhead.json"}
+SHORT = 5e-3  # ms; the launch is a large part of a cuBLAS product that takes no longer
+LARGE = 1000  # the least m, n and k of a large product
+SMALL = 1 << 20  # bytes read and written by a small transpose
+SLOWEST = 10  # random products that are listed
+
+
+def figure(value):
+    """A figure with three digits, or with all that it has before the point."""
+    digits = 3 - len(f"{value:.0f}") if value >= 0.995 else 3
+    return f"{value:.{max(digits, 0)}f}"
+
+
+def microseconds(timed):
+    return figure(timed["ms"]["median"] * 1e3)
+
+
+def ratio(result, peer):
+    """How many times as fast as a peer; 0 of one that was not measured."""
+    found = runs.peer(result, peer)
+    return found["ratio"] if found else 0
+
+
+def times(result, peer):
+    return f"{ratio(result, peer):.2f}" if ratio(result, peer) else ""
+
+
+def first_of_each(results):
+    chosen = {}
+    for result in results:
+        chosen.setdefault(result["label"], result)
+    return list(chosen.values())
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def span(results, peer):
+    """"0.91 to 1.24 (geometric mean 1.07)": over the results that were compared with a peer."""
+    values = [ratio(r, peer) for r in results if ratio(r, peer)]
+    return (f"{min(values):.2f} to {max(values):.2f} (geometric mean {geometric_mean(values):.2f}, "
+            f"{count(values)})")
+
+
+def count(shapes):
+    return f"{len(shapes)} shape{'s' if len(shapes) != 1 else ''}"
+
+
+# ---- matrix products ---------------------------------------------------------------------------
+
+def product_name(result):
+    s = result["shape"]
+    sides = f"{s['m']}³" if s["m"] == s["n"] == s["k"] else f"{s['m']} × {s['n']} × {s['k']}"
+    batch = "" if s["form"] == "single" else f", {s['batch']} {s['form']}"
+    return f"{sides} {s['transa']}{s['transb']}{batch}"
+
+
+def product_order(result):
+    s = result["shape"]
+    return s["m"] * s["n"] * s["k"], s["m"], s["n"], s["transa"], s["transb"]
+
+
+def square(result):
+    s = result["shape"]
+    return s["m"] == s["n"] == s["k"] and s["form"] == "single"
+
+
+def aligned(result):
+    """Whether all leading dimensions are multiples of 4: 16 bytes, as copies of tiles need."""
+    return all(result["shape"][name] % 4 == 0 for name in ("lda", "ldb", "ldc"))
+
+
+def product_groups(results):
+    single = [r for r in results if r["shape"]["form"] == "single"]
+    return {
+        "Square products, leading dimensions multiples of 4":
+            [r for r in single if square(r) and aligned(r)],
+        "Leading dimensions that are no multiples of 4": [r for r in single if not aligned(r)],
+        "Other products, leading dimensions multiples of 4":
+            [r for r in single if not square(r) and aligned(r)],
+        "Batches (of strided matrices or of pointers)":
+            [r for r in results if r["shape"]["form"] != "single"],
+    }
+
+
+PEERS = {"cublas": "cuBLAS, `CUBLAS_DEFAULT_MATH`", "cublas_pedantic": "`CUBLAS_PEDANTIC_MATH`"}
+
+
+def product_table(results, peers):
+    heading = ["m × n × k, op", "µs", "TFLOP/s", "kernel", "cuBLAS, µs",
+               *(f"speed over {PEERS[peer]}" for peer in peers)]
+    return blocks.table(heading, [
+        [product_name(r), microseconds(r), figure(r["rate"]), r["row"],
+         microseconds(runs.peer(r, "cublas")), *(times(r, peer) for peer in peers)]
+        for r in results])
+
+
+def source(run, name):
+    return f"{runs.caption(run)}; bench/results/{FILES[name]}.\n"
+
+
+def products(run, name, mode, peers):
+    results = first_of_each(runs.measured(run, "sgemm"))
+    text = f"mygemm in {mode} math mode; the peer is `cublasSgemm` and its batched siblings.\n"
+    for title, chosen in product_groups(results).items():
+        if not chosen:
+            continue
+        text += f"\n{title}:\n\n" + product_table(sorted(chosen, key=product_order), peers)
+        text += "\n" + source(run, name)
+        text += f"\nSpeed over {PEERS[peers[-1]]}: {span(chosen, peers[-1])}"
+        large = [r for r in chosen if min(r["shape"][side] for side in "mnk") >= LARGE]
+        if 1 < len(large) < len(chosen):
+            text += f"; m, n and k from {LARGE} on: {span(large, peers[-1])}"
+        text += ".\n"
+    return text
+
+
+def random_products(run):
+    results = runs.measured(run, "sgemm")
+    short = [r for r in results if runs.peer(r, "cublas")["ms"]["median"] <= SHORT]
+    long = [r for r in results if r not in short]
+    lines = []
+    for title, chosen in [("more than 5 µs", long), ("at most 5 µs", short), ("any time", results)]:
+        for peer in PEERS:
+            values = [ratio(r, peer) for r in chosen]
+            lines.append([title, PEERS[peer], len(values), f"{geometric_mean(values):.2f}",
+                          sum(value < 1 for value in values), f"{min(values):.2f}",
+                          f"{max(values):.2f}"])
+    slowest = sorted(results, key=lambda r: ratio(r, "cublas"))[:SLOWEST]
+    leading = [[product_name(r), *(r["shape"][name] for name in ("lda", "ldb", "ldc")),
+                microseconds(r), r["row"], times(r, "cublas"), times(r, "cublas_pedantic")]
+               for r in slowest]
+    return (f"mygemm in strict math mode, {len(results)} products.\n\n" +
+            blocks.table(["cuBLAS takes", "peer", "products", "geometric mean of the speed over it",
+                          "slower than it", "least", "most"], lines) +
+            f"\nThe {SLOWEST} products with the least speed over cuBLAS:\n\n" +
+            blocks.table(["m × n × k, op", "lda", "ldb", "ldc", "µs", "kernel",
+                          *(f"speed over {PEERS[peer]}" for peer in PEERS)], leading) +
+            "\n" + source(run, "random"))
+
+
+# ---- softmax and transposes --------------------------------------------------------------------
+
+def softmax_groups(results):
+    def of(mode, direction, *types):
+        return [r for r in results if (r["shape"]["mode"], r["shape"]["direction"]) == (
+            mode, direction) and r["shape"]["xtype"] in types]
+    return {
+        "Softmax, fp32": of("softmax", "forward", "f32"),
+        "Softmax, fp16 and bf16": of("softmax", "forward", "f16", "bf16"),
+        "Log-softmax": of("log", "forward", "f32", "f16", "bf16"),
+        "Gradient of softmax": of("softmax", "backward", "f32", "f16", "bf16"),
+        "Gradient of log-softmax": of("log", "backward", "f32", "f16", "bf16"),
+    }
+
+
+def softmax(run):
+    text = ""
+    for title, chosen in softmax_groups(first_of_each(runs.measured(run, "softmax"))).items():
+        forward = chosen[0]["shape"]["direction"] == "forward"
+        heading = ["rows × columns", "type", "µs", "GB/s", "kernel", "speed over a copy"]
+        lines = [[f"{r['shape']['rows']} × {r['shape']['cols']}", r["shape"]["xtype"],
+                  microseconds(r), figure(r["rate"]), r["row"], times(r, "copy"),
+                  *([times(r, "PyTorch")] if forward else [])] for r in chosen]
+        text += f"{title}:\n\n" + blocks.table(heading + ["speed over PyTorch"] * forward, lines)
+        text += "\n" + source(run, "softmax") + f"\nSpeed over a copy: {span(chosen, 'copy')}"
+        text += f"; over PyTorch {run['pytorch']}: {span(chosen, 'PyTorch')}" if forward else ""
+        text += ".\n\n"
+    return text.rstrip("\n") + "\n"
+
+
+def transpose_groups(results):
+    plain = [r for r in results if r["shape"]["batch"] == 1 and not r["shape"]["in_place"]]
+    large = [r for r in plain if moved(r) >= SMALL]
+    return {
+        "4-byte elements, square": [r for r in large if fp32(r) and same_sides(r)],
+        "4-byte elements, not square": [r for r in large if fp32(r) and not same_sides(r)],
+        "Elements of 1, 2, 8 and 16 bytes": [r for r in large if not fp32(r)],
+        "Less than 1 MiB read and written": [r for r in plain if moved(r) < SMALL],
+        "Batches": [r for r in results if r["shape"]["batch"] > 1],
+        "In place": [r for r in results if r["shape"]["in_place"]],
+    }
+
+
+def moved(result):
+    """Bytes that a transpose reads and writes."""
+    s = result["shape"]
+    return 2 * s["rows"] * s["cols"] * s["batch"] * s["element_size"]
+
+
+def fp32(result):
+    return result["shape"]["element_size"] == 4
+
+
+def same_sides(result):
+    return result["shape"]["rows"] == result["shape"]["cols"]
+
+
+def transpose_name(result):
+    s = result["shape"]
+    return f"{s['rows']} × {s['cols']}" + (f", {s['batch']} of them" if s["batch"] > 1 else "")
+
+
+def transpose_order(result):
+    s = result["shape"]
+    return s["element_size"], s["rows"] * s["cols"], s["rows"]
+
+
+def transpose_tables(run, name, groups):
+    text = ""
+    for title, chosen in groups.items():
+        compared = any(ratio(r, "cublas") for r in chosen)
+        heading = ["rows × columns", "bytes of an element", "µs", "GB/s", "kernel",
+                   "speed over a copy"] + ["speed over `cublasSgeam`"] * compared
+        lines = [[transpose_name(r), r["shape"]["element_size"], microseconds(r), figure(r["rate"]),
+                  r["row"], times(r, "copy"), *([times(r, "cublas")] * compared)]
+                 for r in sorted(chosen, key=transpose_order)]
+        text += f"{title}:\n\n" + blocks.table(heading, lines) + "\n" + source(run, name)
+        text += f"\nSpeed over a copy: {span(chosen, 'copy')}"
+        text += f"; over `cublasSgeam`: {span(chosen, 'cublas')}" if compared else ""
+        text += ".\n\n"
+    return text.rstrip("\n") + "\n"
+
+
+# ---- the rest ----------------------------------------------------------------------------------
+
+def overhead(run):
+    lines = []
+    for entry in run["overhead"]:
+        scale, unit = (1e3, "µs") if entry["unit"] == "ms" and entry["median"] < 0.1 \
+            else (1, entry["unit"])
+        lines.append([entry["name"], figure(entry["median"] * scale), unit])
+    return blocks.table(["call", "median", "unit"], lines) + "\n" + source(run, "overhead")
+
+
+# What the README shows: a run, the label of a result, its peer.
+SUMMARY = [
+    ("default", "1024 x 1024 x 1024 NN", "cublas"), ("default", "1024 x 1024 x 1024 NT", "cublas"),
+    ("default", "4096 x 4096 x 4096 NN", "cublas"), ("default", "8192 x 8192 x 8192 NN", "cublas"),
+    ("default", "2047 x 2047 x 2047 NN", "cublas"), ("default", "513 x 513 x 513 NN", "cublas"),
+    ("strict", "1024 x 1024 x 1024 NN", "cublas_pedantic"),
+    ("strict", "4096 x 4096 x 4096 NN", "cublas_pedantic"),
+    ("strict", "2047 x 2047 x 2047 NN", "cublas_pedantic"),
+    ("softmax", "65536 x 4096 f32", "copy"), ("softmax", "65536 x 4096 bf16", "copy"),
+    ("transpose", "16384 x 16384, 4 B", "copy"), ("transpose", "16384 x 16385, 4 B", "copy"),
+]
+OPERATIONS = {"default": "product, default math", "strict": "product, strict math",
+              "random": "product, strict math, random shapes", "softmax": "softmax",
+              "transpose": "transpose"}
+SPANS = {"default": ["cublas"], "strict": ["cublas_pedantic"], "random": ["cublas_pedantic"],
+         "softmax": ["copy", "PyTorch"], "transpose": ["copy", "cublas"]}
+
+
+def peer_name(run, operation, name):
+    if operation == "transpose" and name == "cublas":
+        return "`cublasSgeam`"
+    return {"copy": "a device copy of as many bytes", "PyTorch": f"PyTorch {run.get('pytorch')}",
+            "cublas_pedantic": "cuBLAS, " + PEERS["cublas_pedantic"]}.get(name) or PEERS[name]
+
+
+def summary(all_runs):
+    lines = []
+    for name, label, peer in SUMMARY:
+        run = all_runs[name]
+        result = next(r for r in run["results"] if r["label"] == label)
+        operation = result["operation"]
+        shape = product_name(result) if operation == "sgemm" else label.replace(" x ", " × ")
+        lines.append([OPERATIONS[name], shape, microseconds(result),
+                      f"{figure(result['rate'])} {result['unit']}",
+                      peer_name(run, operation, peer), times(result, peer)])
+    text = (blocks.table(["operation", "shape", "µs", "rate", "peer", "speed over the peer"],
+                         lines) + "\nAll shapes that were measured, from the least speed to the "
+            "most:\n\n")
+    for name, peers in SPANS.items():
+        run = all_runs[name]
+        results = first_of_each(run["results"])
+        operation = results[0]["operation"]
+        over = "; ".join(f"speed over {peer_name(run, operation, peer)}: {span(results, peer)}"
+                         for peer in peers)
+        text += f"- {OPERATIONS[name]}; {over}. {source(run, name)}"
+    return text
+
+
+def documents(all_runs):
+    """{document: {block: text}}."""
+    def named(texts):
+        return {f"bench/tables.py {name}": text for name, text in texts.items()}
+    return {
+        "README.md": named({"summary": summary(all_runs)}),
+        "docs/performance.md": named({
+            "default": products(all_runs["default"], "default", "default", ["cublas"]),
+            "strict": products(all_runs["strict"], "strict", "strict", list(PEERS)),
+            "random": random_products(all_runs["random"]),
+            "softmax": softmax(all_runs["softmax"]),
+            "transpose": transpose_tables(all_runs["transpose"], "transpose", transpose_groups(
+                first_of_each(runs.measured(all_runs["transpose"], "transpose")))),
+            "hot": transpose_tables(all_runs["hot"], "hot", {
+                "4-byte elements, square": runs.measured(all_runs["hot"], "transpose")}),
+            "overhead": overhead(all_runs["overhead"])}),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    job = parser.add_mutually_exclusive_group()
+    job.add_argument("--write", action="store_true", help="put the tables into the documents")
+    job.add_argument("--check", action="store_true", help="fail unless the documents have them")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
+    parser.add_argument("--documents", type=pathlib.Path, default=ROOT,
+                        help="the folder of README.md and docs")
+    arguments = parser.parse_args()
+    all_runs = {name: json.loads((arguments.results / file).read_text())
+                for name, file in FILES.items()}
+    for document, contents in documents(all_runs).items():
+        if arguments.write:
+            blocks.write(arguments.documents / document, contents)
+        elif arguments.check:
+            blocks.check(arguments.documents / document, contents)
+        else:
+            print("\n".join(contents.values()))
+
+
+if __name__ == "__main__":
+    main()

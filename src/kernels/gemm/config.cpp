@@ -1,0 +1,70 @@
+// Configs and figures of matrix products as text, and the types that kernels take.
+#include "kernels/gemm/config.h"
+
+#include <cstdio>
+
+namespace mygemm {
+namespace {
+
+void append(std::string* text, const char* format, auto... arguments) {
+  char part[160];
+  std::snprintf(part, sizeof part, format, arguments...);
+  *text += part;
+}
+
+const char* name_of(OperandLoad load) {
+  switch (load) {
+    case OperandLoad::kTensorMap: return "TMA";
+    case OperandLoad::kCopy16: return "16-byte copies";
+    case OperandLoad::kCopy4: return "4-byte copies";
+    default: return "transposing copies";
+  }
+}
+
+long long number(int64_t value) { return static_cast<long long>(value); }
+
+}  // namespace
+
+std::string describe(const GemmConfig& config) {
+  std::string text;
+  if (config.blocks == 0) return text;  // a host kernel
+  append(&text, "%lld x %d threads", number(config.blocks), config.threads);
+  if (config.cluster_blocks > 0) append(&text, ", clusters of %d", config.cluster_blocks);
+  append(&text, ", %zu bytes shared, %d resident", config.shared_bytes, config.resident);
+  append(&text, ", %lld x %lld tiles of %d x %d x %d", number(config.tiles_m),
+         number(config.tiles_n), config.block_m, config.block_n, config.block_k);
+  if (config.transposed) append(&text, " of the transposed");
+  if (config.passes > 1) append(&text, ", %d passes", config.passes);
+  switch (config.k_split) {
+    case KSplit::kNone: break;
+    case KSplit::kWorkspace:
+    case KSplit::kCluster:
+      append(&text, ", %s %lld x %lld k",
+             config.k_split == KSplit::kCluster ? "cluster split-K" : "split-K",
+             number(config.splits), number(config.k_per_split));
+      break;
+    case KSplit::kStreamK:
+      append(&text, ", stream-K %d of %d tiles", config.schedule.stream_k_tiles,
+             config.schedule.tiles);
+      break;
+  }
+  append(&text, ", A by %s, B by %s", name_of(config.load_a), name_of(config.load_b));
+  return text;
+}
+
+std::string describe(const GemmFigures& figures) {
+  std::string text;
+  append(&text, "efficiency %g", figures.efficiency);
+  if (figures.step_seconds > 0) append(&text, ", step_seconds %g", figures.step_seconds);
+  if (figures.misaligned != 1.0) append(&text, ", misaligned %g", figures.misaligned);
+  if (figures.transposing != 1.0) append(&text, ", transposing %g", figures.transposing);
+  if (figures.fill_steps > 0) append(&text, ", fill_steps %g", figures.fill_steps);
+  return text;
+}
+
+bool takes_types(const GemmKernel& kernel, const GemmProblem& p) {
+  const mygemmDataType_t type = kernel.figures.type;
+  return p.a.type == type && p.b.type == type && p.c.type == type && p.d.type == type;
+}
+
+}  // namespace mygemm

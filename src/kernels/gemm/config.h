@@ -1,0 +1,131 @@
+// The Config of a matrix product, and the terms that the estimates of all its kernels share. Pure.
+//
+// The estimate of a kernel is the time of the busiest multiprocessor: the block tiles that fall to
+// it, each at the kernel's measured share of FFMA peak, or at the latency of its k steps where they
+// are too short to hide it; never less than the time to move each operand once. The constants are
+// H200 measurements (bench/results/); other GPUs scale by their peaks.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/gemm/operands.h"
+#include "kernels/gemm/persistent/stream_k.h"
+#include "kernels/kernel.h"
+
+namespace mygemm {
+
+// How the k of one block tile is shared among blocks.
+enum class KSplit {
+  kNone,
+  kWorkspace,  // split-K: partial sums go through the workspace, and a second kernel adds them
+  kCluster,    // cluster split-K: the blocks of a cluster add them through shared memory
+  kStreamK     // stream-K: see persistent/stream_k.h
+};
+
+// The element type of a kernel, and its measured constants: on an H200, bench/results/; host kernels
+// on two AVX-512 cores.
+struct GemmFigures {
+  mygemmDataType_t type = MYGEMM_R_32F;  // of A, B, C and D
+  // Share of FFMA peak from 4096^3 on. Persistent kernels: of a k step. Thin ones: share of the
+  // copy bandwidth. Host: share of the cores' peak at 2048^3.
+  double efficiency = 0;
+  double step_seconds = 0;   // a k step of a block that has a multiprocessor to itself
+  double misaligned = 1.0;   // factor of a k step's time where A or B is not aligned
+  double transposing = 1.0;  // tensor cores: factor where B must be transposed
+  double fill_steps = 0;     // sliced: fixed overhead of a block, in k steps
+};
+
+struct GemmConfig : LaunchConfig {
+  int block_m = 0, block_n = 0, block_k = 0;  // block tile and k step; 0: none
+  int64_t tiles_m = 0, tiles_n = 0;           // block tiles of one matrix
+  KSplit k_split = KSplit::kNone;
+  int64_t splits = 1;       // split-K and cluster split-K: parts of k
+  int64_t k_per_split = 0;  // k of each, but for the last
+  StreamK schedule = {};    // persistent kernels
+  OperandLoad load_a = OperandLoad::kCopy4, load_b = OperandLoad::kCopy4;
+  bool transposed = false;  // D^T = op(B)^T op(A)^T is computed
+  int passes = 1;           // thin: tiles that a block computes one after another
+  int resident = 0;         // blocks of a multiprocessor
+};
+
+namespace estimate {
+
+// How fast tiles can be read from L2, as a multiple of the copy bandwidth of device memory.
+constexpr double kL2OverMemory = 2.0;
+// Fraction of the shorter of compute and transfer time that is not overlapped. H200, warptiled:
+// 64^3 and 128^3 in batches, 65536 x 64 x 64 and 100000 x 100 x 100, within 6 %.
+constexpr double kNotOverlapped = 0.5;
+
+inline double effective_k(const GemmProblem& p) {
+  return p.scales_only() ? 0.0 : static_cast<double>(p.k);
+}
+
+// Elements of D.
+inline double area(const GemmProblem& p) {
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.batch_count);
+}
+
+// The least time in which memory moves the operands: A and B once, D written and C, if it is read.
+inline double memory_seconds(const GemmProblem& p, const DeviceTraits& device) {
+  const double inputs =
+      p.scales_only() ? 0.0
+                      : effective_k(p) * (static_cast<double>(p.m) + static_cast<double>(p.n)) *
+                            static_cast<double>(p.batch_count);
+  return 4.0 * (inputs + area(p) * (p.epilogue.beta.is(0.0f) ? 1.0 : 2.0)) /
+         device.memory_bandwidth;
+}
+
+inline double overlapped(double computing, double moving) {
+  return std::max(computing, moving) + kNotOverlapped * std::min(computing, moving);
+}
+
+// Block tiles of all matrices, as a double: it may be more than any integer holds.
+inline double block_tiles(const GemmConfig& config, const GemmProblem& p) {
+  return static_cast<double>(config.tiles_m) * static_cast<double>(config.tiles_n) *
+         static_cast<double>(p.batch_count);
+}
+
+// The nearest integer, as a double, that is not more than x, or not less; x >= 0. A call of
+// std::floor takes ten times as long.
+inline double rounded_down(double x) {
+  constexpr double kAllAreIntegers = 0x1p53;
+  return x < kAllAreIntegers ? static_cast<double>(static_cast<int64_t>(x)) : x;
+}
+inline double rounded_up(double x) {
+  const double down = rounded_down(x);
+  return down < x ? down + 1.0 : down;
+}
+
+}  // namespace estimate
+
+// Sets the block tile, the k step and the number of block tiles.
+template <class Tile>
+void set_tiles(GemmConfig* config, const GemmProblem& p) {
+  config->block_m = Tile::kBlockM;
+  config->block_n = Tile::kBlockN;
+  config->block_k = Tile::kBlockK;
+  config->tiles_m = ceil_div(p.m, Tile::kBlockM);
+  config->tiles_n = ceil_div(p.n, Tile::kBlockN);
+}
+
+// Sets threads, shared memory and residency of a kernel with this tile.
+template <class Tile>
+void set_block(GemmConfig* config, const DeviceTraits& device) {
+  config->threads = Tile::kThreads;
+  config->shared_bytes = Tile::kSharedBytes;
+  config->resident = std::max(1, residency(device.sm, Tile::kThreads, Tile::kSharedBytes,
+                                           Tile::kRegisterBlocks));
+}
+
+constexpr const char* kTooManyTiles = "more block tiles than a grid can have";
+
+// Sets a grid of blocks_per_tile blocks for each tile of every matrix; false where a grid cannot
+// have as many.
+inline bool set_blocks(GemmConfig* config, const GemmProblem& p, int64_t blocks_per_tile) {
+  if (estimate::block_tiles(*config, p) > static_cast<double>(kMostGridBlocks)) return false;
+  config->blocks = config->tiles_m * config->tiles_n * p.batch_count * blocks_per_tile;
+  return true;
+}
+
+}  // namespace mygemm

@@ -1,0 +1,51 @@
+// How the operands of a product lie in memory, and how kernels bring them into shared memory. Pure.
+#pragma once
+
+#include "problem.h"
+
+namespace mygemm {
+
+// The direction in which an operand is contiguous: along k, or along m (A) or n (B).
+enum class Major { kK, kMN };
+
+constexpr Major major_of_a(const GemmProblem& p) { return p.transa ? Major::kK : Major::kMN; }
+constexpr Major major_of_b(const GemmProblem& p) { return p.transb ? Major::kMN : Major::kK; }
+
+// How a k step of an operand comes into shared memory.
+enum class OperandLoad {
+  kTensorMap,   // by the tensor memory accelerator
+  kCopy16,      // copies of 16 bytes
+  kCopy4,       // copies of 4 bytes, which take any alignment
+  kTransposing  // copies of 4 bytes that turn a K-major operand into an MN-major one
+};
+
+// Every matrix of the operand begins at a multiple of 16 bytes, and so do its columns. What pointer
+// arrays hold is not known.
+inline bool columns_aligned(const Operand& x, int64_t batch_count) {
+  const int64_t elements = 16 / element_bytes(x.type);
+  return !x.pointers && reinterpret_cast<uintptr_t>(x.data) % 16 == 0 && x.ld % elements == 0 &&
+         (batch_count == 1 || x.stride % elements == 0);
+}
+
+inline bool both_aligned(const GemmProblem& p) {
+  return columns_aligned(p.a, p.batch_count) && columns_aligned(p.b, p.batch_count);
+}
+
+// Whether a tensor map can describe the operand: see TensorMapShape for the rules.
+inline bool has_tensor_map(const Operand& x, int64_t batch_count) {
+  constexpr int64_t kMostPitch = int64_t{1} << 36;
+  return columns_aligned(x, batch_count) && x.ld < kMostPitch &&
+         (batch_count == 1 || (x.stride >= 0 && x.stride < 4 * kMostPitch));
+}
+
+// The same product seen from its transposed side: D^T = op(B)^T op(A)^T. C, D and the bias stay as
+// they are: a kernel that computes it stores the transposed of what it computes.
+inline GemmProblem transposed(const GemmProblem& p) {
+  GemmProblem q = p;
+  q.transa = !p.transb, q.transb = !p.transa;
+  q.m = p.n, q.n = p.m;
+  q.a = p.b, q.b = p.a;
+  return q;
+}
+
+}  // namespace mygemm

@@ -1,0 +1,85 @@
+// Configuration of the persistent kernels, whose blocks have a multiprocessor each and compute tile
+// after tile: those fed by the tensor memory accelerator (tma/) and those on tensor cores
+// (tf32x3/). Pure.
+#pragma once
+
+#include "kernels/gemm/config.h"
+
+namespace mygemm::persistent {
+
+// Time to store a tile that is not overlapped, for a tile and for an element.
+constexpr double kStoreSeconds = 1.6e-6, kStoreElementSeconds = 1.5e-10;
+// Time that stream-K tiles take besides, once: the flags, and the way of partial tiles through
+// memory.
+constexpr double kStreamKSeconds = 4.2e-6, kStreamKElementSeconds = 2.3e-10;
+// The time of each block that adds to a tile.
+constexpr double kFixupElementSeconds = 3e-11;
+// The kernels count rows, columns and k with 32 bits, a tile past the end.
+constexpr int64_t kMostExtent = (int64_t{1} << 31) - 1025;
+
+// Sets the tiles and the schedule, with all tiles data-parallel or with stream-K; returns the reason
+// where the kernel cannot run.
+template <class Tile>
+const char* schedule(const GemmProblem& p, const DeviceTraits& device, const PlanOptions& options,
+                     bool stream_k, GemmConfig* config) {
+  if (p.scales_only()) return "nothing is read of A and B";
+  if (std::max({p.m, p.n, p.k}) > kMostExtent) return "m, n or k of 2^31 - 1024 and more";
+  config->block_m = Tile::kBlockM;
+  config->block_n = Tile::kBlockN;
+  config->block_k = Tile::kBlockK;
+  // D^T has the tiles of the transposed product.
+  config->tiles_m = ceil_div(config->transposed ? p.n : p.m, Tile::kBlockM);
+  config->tiles_n = ceil_div(config->transposed ? p.m : p.n, Tile::kBlockN);
+  if (!set_blocks(config, p, 1)) return kTooManyTiles;
+  const auto tiles = static_cast<int>(config->blocks);
+  const auto steps = static_cast<int>(ceil_div(p.k, Tile::kBlockK));
+  const int sms = device.num_sms;
+  config->threads = Tile::kThreads;
+  config->shared_bytes = Tile::kSharedBytes;
+  config->resident = 1;
+  config->schedule = {tiles, 0, steps, std::min(tiles, sms)};
+  if (stream_k) {
+    if (sms > StreamKFlags::kMostBlocks) return "more multiprocessors than there are flags";
+    if (2.0 * sms * steps > 2147483647.0) return "too many k steps to count";
+    const int blocks = stream_k_blocks(tiles, steps, sms);
+    if (blocks == 0) return "whole tiles fill the GPU, or k is too short for stream-K";
+    config->workspace_bytes = stream_k_workspace(sms, Tile::kBlockM, Tile::kBlockN);
+    if (options.workspace_bytes < config->workspace_bytes) return "the workspace is too small";
+    config->k_split = KSplit::kStreamK;
+    config->schedule.stream_k_tiles = stream_k_tiles(tiles, sms);
+    config->schedule.blocks = blocks;
+  }
+  config->blocks = config->schedule.blocks;
+  return nullptr;
+}
+
+// Estimated seconds: as many rounds of whole tiles as it takes, or equal ranges of all k steps. H200,
+// 250 shapes: measured times differ from it by 4 to 12 %.
+template <class Tile>
+double seconds(const GemmConfig& config, const GemmFigures& figures, double step_factor,
+               const GemmProblem& p, const DeviceTraits& device) {
+  constexpr double kElements = static_cast<double>(Tile::kBlockM) * Tile::kBlockN;
+  constexpr double kStore = kStoreSeconds + kStoreElementSeconds * kElements;
+  const double step = 2.0 * kElements * Tile::kBlockK /
+                      (device.fp32_flops / device.num_sms * figures.efficiency) * step_factor;
+  const double tiles = config.schedule.tiles, steps = config.schedule.steps;
+  const double l2_bytes =
+      tiles * (Tile::kBlockM + Tile::kBlockN) * steps * Tile::kBlockK * 4.0;
+  double computing;
+  if (config.k_split == KSplit::kStreamK) {
+    // Tiles of a block; at least the shortest range.
+    const double share =
+        std::max(tiles / device.num_sms, std::min(1.0, StreamK::kLeastRange / steps));
+    computing = share * steps * step + std::max(1.0, share) * kStore + kStreamKSeconds +
+                kStreamKElementSeconds * kElements +
+                std::max(1.0, 1.0 / share) * kFixupElementSeconds * kElements;
+  } else {
+    computing = static_cast<double>(ceil_div(config.schedule.tiles, device.num_sms)) *
+                (steps * step + kStore);
+  }
+  const double moving = l2_bytes / (device.memory_bandwidth * estimate::kL2OverMemory);
+  return kLaunchSeconds + estimate::overlapped(std::max(computing, moving),
+                                               estimate::memory_seconds(p, device));
+}
+
+}  // namespace mygemm::persistent

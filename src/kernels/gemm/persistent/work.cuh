@@ -1,0 +1,101 @@
+// Persistent kernels: their arguments, and the k steps that a block takes one after another. Device
+// only.
+#pragma once
+
+#include <cuda.h>
+
+#include "kernels/gemm/bands.h"
+#include "kernels/gemm/persistent/stream_k.h"
+#include "problem.h"
+
+namespace mygemm::persistent {
+
+// A kernel's arguments besides its operands' tensor maps. Where D^T is computed, p is the transposed
+// product: A and B are then those of p, and results are stored transposed.
+struct Args {
+  GemmProblem p;
+  bool transposed;
+  int tiles_m, tiles_n;  // of one matrix
+  StreamK schedule;
+  StreamKFlags* flags;  // nullptr: all tiles are data-parallel
+  void* partial_tiles;  // by block
+};
+
+// The tensor map of an operand that has one.
+struct OperandMap {
+  CUtensorMap map;
+  int batch_step;  // matrices from one of the batch to the next: 0 where all are the same
+};
+
+// A place in a ring of kSlots, and the parity of its phase.
+template <int kSlots>
+struct RingPlace {
+  int slot = 0;
+  unsigned parity = 0;
+
+  __device__ void advance(int places) {  // fewer than kSlots + 1
+    slot += places;
+    if (slot >= kSlots) {
+      slot -= kSlots;
+      parity ^= 1;
+    }
+  }
+};
+
+// The row, the column and the matrix at which a tile begins.
+struct TilePosition {
+  int i, j, batch;
+};
+
+template <class Tile>
+__device__ __forceinline__ TilePosition position_of(int tile, int tiles_m, int tiles_n) {
+  const int batch = tile / (tiles_m * tiles_n);
+  const auto [m, n] = tile_in_bands(tile - batch * tiles_m * tiles_n, tiles_m, tiles_n);
+  return {m * Tile::kBlockM, n * Tile::kBlockN, batch};
+}
+
+// The k step of a tile of one operand that a copy brings: where it begins, and how much from there
+// is inside the matrix.
+struct StepOfOperand {
+  int64_t batch;
+  int origin, extent;  // rows of op(A), or columns of op(B)
+  int k, depth;
+};
+
+// The k steps of all items of a block, one after another.
+template <class Tile>
+struct StepCursor {
+  WorkList list;
+  WorkItem item = {};
+  TilePosition position = {};
+  int step = 0, end = 0;
+
+  __device__ StepCursor(const StreamK& schedule, int block, int tiles_m, int tiles_n)
+      : list(schedule, block) {
+    next_item(tiles_m, tiles_n);
+  }
+
+  __device__ bool valid() const { return end > 0; }
+  __device__ bool ends_item() const { return step + 1 == end; }
+  __device__ int k() const { return step * Tile::kBlockK; }
+  // By `steps`, past the end of items. Only while valid().
+  __device__ void advance(int steps, int tiles_m, int tiles_n) {
+    step += steps;
+    while (step >= end && end > 0) {
+      const int beyond = step - end;
+      next_item(tiles_m, tiles_n);
+      step += beyond;
+    }
+  }
+
+ private:
+  __device__ void next_item(int tiles_m, int tiles_n) {
+    step = end = 0;
+    if (!list.next(&item)) return;
+    position = position_of<Tile>(item.tile, tiles_m, tiles_n);
+    step = item.begin;
+    end = item.end;
+  }
+};
+
+}  // namespace mygemm::persistent

@@ -1,0 +1,58 @@
+// The small kernels, in which a warp computes a tile by itself: tiles, configuration, launch. Pure.
+#pragma once
+
+#include "kernels/gemm/tile_estimate.h"
+
+namespace mygemm {
+
+// Tiles of one warp each, with a ring of stages of its own: kLanesM x kLanesN lanes. A lane holds
+// kQuadsM quads of rows, kLanesM quads apart, and kRunsN groups of kRunN neighbouring columns,
+// kLanesN groups apart.
+template <int kLanesM_, int kQuadsM_, int kRunN_, int kRunsN_, int kRegisterBlocks_>
+struct SmallTile {
+  using Element = float;
+  static constexpr int kLanesM = kLanesM_, kLanesN = 32 / kLanesM;
+  static constexpr int kQuadsM = kQuadsM_, kRunN = kRunN_, kRunsN = kRunsN_;
+  static constexpr int kRegisterBlocks = kRegisterBlocks_;
+  static constexpr int kThreadM = 4 * kQuadsM, kThreadN = kRunN * kRunsN;
+  static constexpr int kBlockM = kLanesM * kThreadM, kBlockN = kLanesN * kThreadN, kBlockK = 16;
+  static constexpr int kStages = 2;
+  static constexpr int kTilesPerBlock = 4, kThreads = 32 * kTilesPerBlock;
+
+  struct Ring {
+    alignas(16) Element a[kStages][kBlockM * kBlockK];  // as in the matrix; see Stage in small.cuh
+    alignas(16) Element b[kStages][kBlockN * kBlockK];
+    alignas(16) float exchange[32][4];  // see store_quads
+  };
+  struct SharedStorage {
+    Ring rings[kTilesPerBlock];
+  };
+  static constexpr int kSharedBytes = static_cast<int>(sizeof(SharedStorage));
+};
+
+// Two stages: 4 for 16 x 16 were no faster on an H200 (k = 58: 4.6 us), and make fewer warps.
+using Tile16x16 = SmallTile<4, 1, 2, 1, 6>;  // 4 x 2 results a lane
+using Tile32x32 = SmallTile<8, 1, 4, 2, 5>;  // 4 x 8
+using Tile64x32 = SmallTile<8, 2, 4, 2, 4>;  // 8 x 8
+
+template <class Tile>
+const char* configure_small(const GemmKernel& kernel, const GemmProblem& p,
+                            const DeviceTraits& device, const PlanOptions&, GemmConfig* config) {
+  set_tiles<Tile>(config, p);
+  set_block<Tile>(config, device);
+  if (!set_blocks(config, p, 1)) return kTooManyTiles;
+  // Blocks stay and take one tile after another.
+  config->blocks = std::min(config->blocks, int64_t{device.num_sms} * config->resident);
+  config->k_per_split = p.k;
+  config->seconds = estimate::tile_kernel_seconds(
+      *config, kernel.figures,
+      {.tiles_per_block = Tile::kTilesPerBlock, .fill_steps = Tile::kStages - 1}, p, device);
+  return nullptr;
+}
+
+namespace cuda {
+template <class Tile>
+Status launch_gemm_small(const GemmProblem&, const GemmConfig&, const LaunchContext&);
+}  // namespace cuda
+
+}  // namespace mygemm

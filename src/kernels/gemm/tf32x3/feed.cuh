@@ -1,0 +1,190 @@
+// Products on tensor cores: the shared memory of a block, and the copies of a k step of an operand:
+// by the tensor memory accelerator, or, where no tensor map describes the operand, 4 bytes at a
+// time. Either way the step lies as it does in memory, in lines of 128 bytes with the swizzle of
+// tensor maps (swizzle.h), so that both are read alike. Device only.
+#pragma once
+
+#include "kernels/gemm/persistent/work.cuh"
+#include "kernels/gemm/tf32x3/tf32x3.h"
+#include "ptx/cp_async.cuh"
+#include "ptx/mbarrier.cuh"
+#include "ptx/shared.cuh"
+#include "ptx/tma.cuh"
+#include "ptx/warp.cuh"
+#include "ptx/wgmma.cuh"
+
+namespace mygemm::tf32x3 {
+
+using persistent::OperandMap;
+using persistent::StepOfOperand;
+
+// A line of a stage holds, of a K-major operand, 32 k of a row of op(A) (column of op(B)); of an
+// MN-major one 32 rows of one k, and 32 lines one under the other make a block of 32 rows.
+constexpr int kLine = 32;  // floats of a line, and k of a step
+
+// How a block's operands lie, and whether they come by tensor maps.
+template <Major kA_, Major kB_, bool kMapped_>
+struct Operands {
+  static constexpr Major kA = kA_, kB = kB_;
+  static constexpr bool kMapped = kMapped_;
+};
+
+// The largest value of a warp's lanes; NaN where one is NaN. No value is below 0.
+__device__ __forceinline__ float largest_in_warp(float value) {
+  return __uint_as_float(ptx::largest_in_warp(__float_as_uint(value)));
+}
+
+// The tile of the work item that the producer warps announce last: there are no more items.
+constexpr int kNoTile = -1;
+
+// The smallest |x| of the values seen that are not 0.
+struct Smallest {
+  unsigned bits = 0xffffffffu;  // its bits doubled, less 1
+
+  // The sign is shifted out; 0 becomes the largest.
+  __device__ __forceinline__ void see(float x) { bits = min(bits, 2 * __float_as_uint(x) - 1); }
+  __device__ __forceinline__ void see(const Smallest& others) { bits = min(bits, others.bits); }
+  // All values were 0.
+  __device__ __forceinline__ bool none() const { return bits == 0xffffffffu; }
+  __device__ __forceinline__ float value() const { return __uint_as_float((bits + 1) / 2); }
+  // The smallest that any lane of the warp saw.
+  __device__ __forceinline__ Smallest of_warp() const { return {ptx::smallest_in_warp(bits)}; }
+};
+
+// Notes that the warps of a consumer warpgroup exchange on a tile; see guard.cuh.
+template <class Tile>
+struct GuardNotes {
+  static constexpr int kWarps = 4, kRowWords = 2, kWords = kRowWords + Tile::kBlockN / 32;
+  static_assert(kWarps * kWords <= 32, "a lane reads a word");
+
+  // A bit for each of the warpgroup's 64 rows, then for each column of the tile.
+  unsigned lines[kWarps][kWords];  // in which a warp has suspects
+  unsigned nan[kWarps][kWords];    // in which it found a NaN
+  bool wrong[kWarps];              // some of its suspects are
+  Smallest smallest[kWarps];       // that it found
+  uint64_t meeting;
+};
+
+template <class Tile, class Operands_>
+struct SharedStorage {
+  using Operands = Operands_;
+  // An MN-major B must be transposed for the tensor cores: both of its planes are written.
+  static constexpr bool kTransposesB = Operands::kB == Major::kMN;
+  static constexpr int kStages = Tile::kStages, kPlanes = Tile::kPlanes;
+  // Steps that are loaded ahead of the one that is split.
+  static constexpr int kAhead = kStages - kPlanes;
+  static constexpr int kStagesB = kTransposesB ? kAhead : kStages;
+  // Arrivals that fill a stage, besides the accelerator's bytes.
+  static constexpr int kArrivals = Operands::kMapped ? 1 : 32 * Tile::kProducerWarps;
+  static constexpr int kStageA = Tile::kBlockM * kLine, kStageB = Tile::kBlockN * kLine;
+  // Producers may be kPlanes steps ahead of an item's last, whose note is still to be read.
+  static constexpr int kNotes = 2 * kPlanes;
+
+  alignas(1024) float a[kStages][kStageA];    // (stage, lines of 128 x 32, as they lie in A)
+  alignas(1024) float b[kStagesB][kStageB];   // (stage, lines of block_n x 32, as they lie in B)
+  alignas(1024) float low[kPlanes][kStageB];  // (plane, n, k): low parts
+  // (plane, n, k): high parts of a transposed B; else b itself serves.
+  alignas(1024) float high[kTransposesB ? kPlanes : 1][kTransposesB ? kStageB : 4];
+  WorkItem items[kNotes];  // the work item of a k step
+  // At the last step of an item: each producer warp's largest sum of |B| in a lane.
+  float b_sums[kPlanes][Tile::kProducerWarps];
+  GuardNotes<Tile> guard[2];                    // of each consumer warpgroup
+  uint64_t full[kStages];                       // operands are there
+  uint64_t split[kPlanes][Tile::kParts];        // A is there and B is split
+  uint64_t free[kPlanes][Tile::kParts];         // products have read them
+  uint64_t consumers;                           // for all their warps to meet
+  int block;                                    // the number of this block in the schedule
+};
+
+// Copies a k step of a tile, by all lanes of the producer warps; zeros outside the matrix. These
+// copies are limited by the instructions around them: with one line a turn of the loop
+// instead of four, 4096^3 misaligned took 1.15 to 1.8 times as long (H200: NN 52 TFLOP/s, against
+// 87; NT 72, against 83).
+template <Major kMajor, int kBlock, int kWarps>
+__device__ __forceinline__ void copy_lines(float* stage, const Operand& x,
+                                           const StepOfOperand& at, int warp, int lane) {
+  constexpr int kAtOnce = 4;
+  const float* matrix = x.matrix<const float>(at.batch);
+  if constexpr (kMajor == Major::kK) {
+    const float* from = matrix + (at.origin + warp) * x.ld + at.k + lane;
+    const bool there = lane < at.depth;
+    static_assert(kBlock % (kAtOnce * kWarps) == 0 && kLine % (kAtOnce * kWarps) == 0);
+#pragma unroll 1
+    for (int first = warp; first < kBlock; first += kAtOnce * kWarps) {
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int row = first + i * kWarps, swizzle = (warp + i * kWarps) % 8 * 4;
+        ptx::cp_async_4(stage + row * kLine + (lane ^ swizzle), from, row < at.extent && there);
+        from = ptx::advanced(from, kWarps * x.ld);
+      }
+    }
+  } else {
+    const float* from = matrix + (at.k + warp) * x.ld + at.origin + lane;
+    const int extent = at.extent - lane;
+#pragma unroll 1
+    for (int first = warp; first < kLine; first += kAtOnce * kWarps) {
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const int k = first + i * kWarps, swizzle = (warp + i * kWarps) % 8 * 4;
+        float* to = stage + k * kLine + (lane ^ swizzle);
+#pragma unroll
+        for (int left = 0; left < kBlock; left += kLine) {
+          ptx::cp_async_4(to + left * kLine, from + left, left < extent && k < at.depth);
+        }
+        from = ptx::advanced(from, kWarps * x.ld);
+      }
+    }
+  }
+}
+
+// Starts the accelerator's copy of a k step of a tile; one thread.
+template <Major kMajor, int kBlock>
+__device__ __forceinline__ void load_boxes(float* stage, const OperandMap& x, uint64_t* full,
+                                           int batch, int origin, int k) {
+  if constexpr (kMajor == Major::kK) {
+    ptx::tma_load_3d(stage, &x.map, full, k, origin, batch * x.batch_step);
+  } else {
+    // Unrolled, six boxes beside four take registers that the warps which split do not have.
+#pragma unroll(kBlock > 128 ? 1 : kBlock / kLine)
+    for (int first = 0; first < kBlock; first += kLine) {
+      ptx::tma_load_3d(stage + first * kLine, &x.map, full, origin + first, k,
+                       batch * x.batch_step);
+    }
+  }
+}
+
+// The warp that starts the accelerator's copies into a stage. They take turns: with all of them
+// left to one, the others wait for it (1024^3 NT on an H200: 28.7 us, against 28.0).
+template <class Tile>
+__device__ __forceinline__ bool loads_stage(int stage, int warp) {
+  constexpr int kWarps = Tile::kProducerWarps;
+  return warp == (Tile::kStages > kWarps ? stage % kWarps : stage);
+}
+
+// Brings the k step at the cursor into a stage of A and one of B; all producer warps call it.
+template <class Tile, class Shared>
+__device__ __forceinline__ void load_step(Shared& s, const GemmProblem& p, const OperandMap& a,
+                                          const OperandMap& b,
+                                          const persistent::StepCursor<Tile>& at, int stage,
+                                          int stage_b, int warp, int lane) {
+  using Operands = typename Shared::Operands;
+  const auto& [i, j, batch] = at.position;
+  const int k = at.k();
+  if constexpr (Operands::kMapped) {
+    if (loads_stage<Tile>(stage, warp) && ptx::elect_one()) {
+      uint64_t* full = &s.full[stage];
+      ptx::mbarrier_arrive_expect_tx(full, (Shared::kStageA + Shared::kStageB) * sizeof(float));
+      load_boxes<Operands::kA, Tile::kBlockM>(s.a[stage], a, full, batch, i, k);
+      load_boxes<Operands::kB, Tile::kBlockN>(s.b[stage_b], b, full, batch, j, k);
+    }
+  } else {
+    const int depth = static_cast<int>(p.k) - k;
+    copy_lines<Operands::kA, Tile::kBlockM, Tile::kProducerWarps>(
+        s.a[stage], p.a, {batch, i, static_cast<int>(p.m) - i, k, depth}, warp, lane);
+    copy_lines<Operands::kB, Tile::kBlockN, Tile::kProducerWarps>(
+        s.b[stage_b], p.b, {batch, j, static_cast<int>(p.n) - j, k, depth}, warp, lane);
+    ptx::cp_async_arrive(&s.full[stage]);
+  }
+}
+
+}  // namespace mygemm::tf32x3

@@ -1,0 +1,398 @@
+// Products on tensor cores: the guard, which finds results that three TF32 products cannot give, and
+// computes those again by fused multiply-adds. Device only.
+//
+// Infinities and NaN, and values that round to an infinity where they are split, leave results that
+// are not finite: one part of such a value is infinite or NaN, and the product of that with a zero
+// is NaN. So results show them.
+//
+// Small values lose bits: a low part below 2^-125 is cut to a multiple of 2^-136. Such an error
+// times the other operand's value, summed up over k, must not matter to a result. While they
+// multiply, warps add up |A| and |B|; nearly always the sums prove the results right.
+//
+// Results that they do not prove are suspects, 0 among them, which is the sum of products with zeros.
+// Once the tile is stored, and the results' registers are free, the warpgroup looks at the rows and
+// columns of the suspects: whether any value is small enough to lose bits, and which of them have a
+// NaN. Only results that are open after that are computed again. To look for the smallest value of
+// all tiles meanwhile cost 5 % at 4096^3 (H200: 110 TFLOP/s, against 116).
+#pragma once
+
+#include <cfloat>
+
+#include "kernels/epilogue.cuh"
+#include "kernels/gemm/persistent/fixup.cuh"
+#include "kernels/gemm/strided.cuh"
+#include "kernels/gemm/tf32x3/multiply.cuh"
+
+namespace mygemm::tf32x3 {
+
+// A tile of the product that is computed, and its place in D, which may hold the transposed of that
+// product.
+struct Target {
+  const GemmProblem& p;
+  bool transposed;  // D holds D^T's rows as columns
+  int64_t batch;
+  int i, j;           // the tile's first row and column
+  int rows, columns;  // from there on
+  Scalars scalars;
+
+  // The place of the tile's element (row, column).
+  __device__ float* at(int64_t row, int64_t column) const {
+    const int64_t m = i + row, n = j + column, ld = p.d.ld;
+    return p.d.matrix<float>(batch) + (transposed ? m * ld + n : m + n * ld);
+  }
+  // Stores the result of one element.
+  __device__ __forceinline__ void store(int row, int column, float sum) const {
+    const TileOrigin element{batch, transposed ? j + column : i + row,
+                             transposed ? i + row : j + column};
+    with_epilogue(p, scalars, element, [&](const auto& epilogue) {
+      store_result(at(row, column), 0, 0, sum, epilogue);
+    });
+  }
+};
+
+// The error of a unit of TF32 denormals, 2^-136, relative to 2^-26 of a result; and the error of sums
+// among denormal numbers.
+constexpr float kLoss = 0x1p-110f, kDenormalLoss = 0x1p-122f;
+
+// The smallest |result| that the sums over its operands prove right; NaN where a sum is NaN.
+__device__ __forceinline__ float least_proven(const Sums& sums, int64_t k) {
+  if (sums.a == 0.0f || sums.b == 0.0f) return 0.0f;  // all products are 0
+  return kLoss * (sums.a + kLanesOfColumn * sums.b) + static_cast<float>(k) * kDenormalLoss;
+}
+
+// A set of a lane's results, as bits in the order of Results.
+template <class Tile>
+struct Marks {
+  static constexpr int kWords = Tile::kBlockN / 2 / 32;
+  static_assert(kWords * 64 == Tile::kBlockN, "bits are full");
+
+  unsigned words[kWords] = {};
+
+  __device__ __forceinline__ void add(int result) { words[result / 32] |= 1u << result % 32; }
+  __device__ __forceinline__ void add(const Marks& more) {
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) words[w] |= more.words[w];
+  }
+  __device__ __forceinline__ bool any() const { return any_in_half(0) || any_in_half(1); }
+  // Any in the lane's upper row (0), or its lower one (1).
+  __device__ __forceinline__ bool any_in_half(int half) const {
+    unsigned all = 0;
+#pragma unroll
+    for (const unsigned word : words) all |= word >> 2 * half & 0x33333333;
+    return all != 0;
+  }
+  // The marks of the first kColumns columns: 4 bits for each 8 columns, the lane's two in its upper
+  // row, then in its lower one. The next ones become the first.
+  template <int kColumns>
+  __device__ __forceinline__ unsigned next_columns() {
+    constexpr int kBits = kColumns / 2;
+    const unsigned bits = words[0] & ((1u << kBits) - 1);
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+      words[w] = words[w] >> kBits | (w + 1 < kWords ? words[w + 1] << (32 - kBits) : 0);
+    }
+    return bits;
+  }
+};
+
+// The results of a lane that failed the error check. Those that are finite, and stored already or 0,
+// are `doubtful`: a look at the operands decides. The others would have to be kept; they are `wrong`
+// and computed again, unless NaN is right.
+template <class Tile>
+struct Suspects {
+  Marks<Tile> wrong, doubtful;
+
+  __device__ __forceinline__ void add(int result, float value, bool stored) {
+    const bool known = stored ? fabsf(value) <= FLT_MAX : value == 0.0f;
+    known ? doubtful.add(result) : wrong.add(result);
+  }
+  __device__ __forceinline__ Marks<Tile> all() const {
+    Marks<Tile> either = wrong;
+    either.add(doubtful);
+    return either;
+  }
+};
+
+// The bits that any lane of the warp has.
+__device__ __forceinline__ unsigned any_in_warp(unsigned bits) {
+  for (int apart = 16; apart > 0; apart /= 2) bits |= __shfl_xor_sync(0xffffffffu, bits, apart);
+  return bits;
+}
+
+// A bit for each of the 32 rows from row `first` of the tile on in which results of the warp are
+// marked; columns_with(): for each of 32 columns.
+template <class Rows, class Tile>
+__device__ __forceinline__ unsigned rows_with(const Marks<Tile>& results, int first, int warp,
+                                              int lane) {
+  unsigned marks = 0;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = Rows::row(warp, lane / 4 + 8 * half) - first;
+    if (row >= 0 && row < 32 && results.any_in_half(half)) marks |= 1u << row;
+  }
+  return any_in_warp(marks);
+}
+// `next` are the marks in these columns, as next_columns() gives them.
+__device__ __forceinline__ unsigned columns_with(unsigned next, int lane) {
+  unsigned marks = 0;
+#pragma unroll
+  for (int eight = 0; eight < 4; ++eight) {
+    const unsigned bits = next >> 4 * eight;
+    marks |= ((bits | bits >> 2) & 3) << (8 * eight + lane % 4 * 2);
+  }
+  return any_in_warp(marks);
+}
+
+// The findings of a warp in 32 lines: the smallest value, and, if asked for, a bit for each line with
+// a NaN.
+struct Seen {
+  Smallest smallest;
+  unsigned nan = 0;
+
+  __device__ __forceinline__ void see(const Seen& others) {
+    smallest.see(others.smallest);
+    nan |= others.nan;
+  }
+};
+
+// Looks at some of 32 lines of op(X), rows of op(A) or columns of op(B), from the line `first` on,
+// at every kWarps-th 32 k.
+template <int kWarps>
+__device__ __forceinline__ Seen look_at(const StridedOperand& x, int64_t first, unsigned lines,
+                                        int64_t k, bool for_nan, int warp, int lane) {
+  const bool along_k = x.along_k == 1;  // then lanes are neighbours along k, else along the lines
+  const int64_t step = along_k ? x.along_tile : x.along_k;
+  const float* block = x.data + first * x.along_tile + lane + warp * 32 * x.along_k;
+  Seen seen;
+#pragma unroll 1
+  for (int64_t depth = warp * 32; depth < k; depth += kWarps * 32) {
+    const int left = static_cast<int>(min(k - depth, int64_t{32}));
+    const unsigned there = along_k                    ? lane < left ? lines : 0
+                           : (lines >> lane & 1) != 0 ? 0xffffffffu >> (32 - left)
+                                                      : 0;
+    const float* from = block;
+    float values[32];
+#pragma unroll
+    for (int i = 0; i < 32; ++i) {
+      values[i] = ptx::load_4(from, (there >> i & 1) != 0);
+      from = ptx::advanced(from, step);
+    }
+#pragma unroll
+    for (const float value : values) seen.smallest.see(value);
+    if (for_nan) {
+      unsigned nan = 0;
+#pragma unroll
+      for (int i = 0; i < 32; ++i) {
+        if (isnan(values[i])) nan |= 1u << i;
+      }
+      seen.nan |= along_k ? nan : nan != 0 ? 1u << lane : 0;
+    }
+    block = ptx::advanced(block, kWarps * 32 * x.along_k);
+  }
+  return {seen.smallest.of_warp(), any_in_warp(seen.nan)};
+}
+
+// The same of one line, the index-th of them, with loads of much of k in flight: random matrices
+// leave one suspect or none, and the end of the product waits for it. 2048^3 with one result of 0
+// in cut tiles: 170 us, against 179 where look_at() looks at single lines too (H200).
+template <int kWarps>
+__device__ __forceinline__ Seen look_along(const StridedOperand& x, int64_t first, int index,
+                                           int64_t k, bool for_nan, int warp, int lane) {
+  constexpr int kLoads = 16, kRun = 32 * kLoads;  // k that a warp looks at at once
+  const float* line = x.data + (first + index) * x.along_tile;
+  Seen seen;
+#pragma unroll 1
+  for (int64_t depth = warp * kRun + lane; depth < k; depth += kWarps * kRun) {
+    float values[kLoads];
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) {
+      const int64_t at = depth + 32 * i;
+      values[i] = ptx::load_4(line + at * x.along_k, at < k);
+    }
+#pragma unroll
+    for (const float value : values) {
+      seen.smallest.see(value);
+      if (for_nan && isnan(value)) seen.nan = 1u << index;
+    }
+  }
+  return {seen.smallest.of_warp(), any_in_warp(seen.nan)};
+}
+
+// Whether sums of products of such values may have lost bits. From 2^-113 on both parts of a value
+// are as precise as any; products of 2^-100 and more are far from denormal.
+__device__ __forceinline__ bool may_lose_bits(const Smallest& a, const Smallest& b) {
+  constexpr float kExact = 0x1p-113f, kProduct = 0x1p-100f;
+  if (a.none() || b.none()) return false;  // all products are 0
+  return a.value() < kExact || b.value() < kExact || a.value() * b.value() < kProduct;
+}
+
+// Computes the marked ones of a warp's 16 x kBlockN results again, by fused multiply-adds, each in
+// one chain in the order of k: the bits of the FP32 kernels that do not split k.
+template <class Rows, class Tile>
+__device__ __forceinline__ void recompute(const Target& to, Marks<Tile> results, int warp,
+                                          int lane) {
+  const GemmProblem& p = to.p;
+  constexpr int kAtOnce = 8, kDepth = 4;
+  const StridedOperand a = operand_a(p, to.batch), b = operand_b(p, to.batch);
+  // A lane has a row, and every other one of 16 columns.
+  const int index = lane % 16, odd = lane / 16, row = Rows::row(warp, index);
+#pragma unroll 1
+  for (int columns = 0; columns < Tile::kBlockN; columns += 2 * kAtOnce) {
+    const unsigned own = results.template next_columns<2 * kAtOnce>();
+    if (__all_sync(0xffffffffu, own == 0)) continue;
+    unsigned wanted = 0;
+#pragma unroll
+    for (int c = 0; c < kAtOnce; ++c) {
+      const unsigned bits = __shfl_sync(0xffffffffu, own, index % 8 * 4 + c % 4);
+      wanted |= (bits >> (c / 4 * 4 + index / 8 * 2 + odd) & 1) << c;
+    }
+    const int first = columns + odd;
+    const float* from_a = a.data + (to.i + row) * a.along_tile;
+    const float* from_b = b.data + (to.j + first) * b.along_tile;
+    float sum[kAtOnce] = {};
+#pragma unroll 1
+    for (int64_t depth = 0; depth < p.k; depth += kDepth) {
+      float x[kDepth], y[kDepth][kAtOnce];
+#pragma unroll
+      for (int d = 0; d < kDepth; ++d) {
+        const bool there = depth + d < p.k;
+        x[d] = ptx::load_4(from_a, wanted != 0 && there);
+        const float* column = from_b;
+#pragma unroll
+        for (int c = 0; c < kAtOnce; ++c) {
+          y[d][c] = ptx::load_4(column, (wanted >> c & 1) != 0 && there);
+          column = ptx::advanced(column, 2 * b.along_tile);
+        }
+        from_a = ptx::advanced(from_a, a.along_k);
+        from_b = ptx::advanced(from_b, b.along_k);
+      }
+#pragma unroll
+      for (int d = 0; d < kDepth; ++d) {
+        if (depth + d >= p.k) break;
+#pragma unroll
+        for (int c = 0; c < kAtOnce; ++c) sum[c] = fmaf(x[d], y[d][c], sum[c]);
+      }
+    }
+#pragma unroll
+    for (int c = 0; c < kAtOnce; ++c) {
+      if ((wanted >> c & 1) != 0) {
+        to.store(row, first + 2 * c, sum[c]);
+      }
+    }
+  }
+}
+
+// Notes for the warps of a consumer warpgroup where each has suspects, and returns whether any has.
+// No warp comes back for the next tile before all have left: they multiply together.
+template <class Rows, class Tile>
+__device__ __forceinline__ bool any_in_group(GuardNotes<Tile>& notes,
+                                             const Suspects<Tile>& suspects, int warp, int lane) {
+  using Notes = GuardNotes<Tile>;
+  const int within = warp % Notes::kWarps;
+  Marks<Tile> all = suspects.all();
+  if (__any_sync(0xffffffffu, all.any())) {
+#pragma unroll 1
+    for (int word = 0; word < Notes::kWords; ++word) {
+      const unsigned marked =
+          word < Notes::kRowWords
+              ? rows_with<Rows>(all, (warp / Notes::kWarps * 2 + word) * 32, warp, lane)
+              : columns_with(all.template next_columns<32>(), lane);
+      if (lane == 0) notes.lines[within][word] = marked;
+    }
+    const bool wrong = __any_sync(0xffffffffu, suspects.wrong.any());
+    if (lane == 0) notes.wrong[within] = wrong;
+  } else if (lane < Notes::kWords) {
+    notes.lines[within][lane] = 0;
+    notes.wrong[within] = false;
+  }
+  ptx::mbarrier_meet(&notes.meeting);
+  const int word = min(lane, Notes::kWarps * Notes::kWords - 1);
+  return __any_sync(0xffffffffu, notes.lines[word / Notes::kWords][word % Notes::kWords] != 0);
+}
+
+// Looks at the lines of op(X) with suspects: those in the notes' words [first_word, end_word), the
+// first of which has the 32 lines from `first` on. The warps of the warpgroup do so together; all get
+// the smallest value.
+template <class Tile>
+__device__ __forceinline__ Smallest look_at_marked(GuardNotes<Tile>& notes, const StridedOperand& x,
+                                                   int64_t first, int64_t k, bool for_nan,
+                                                   int first_word, int end_word, int within,
+                                                   int lane) {
+  constexpr int kWarps = GuardNotes<Tile>::kWarps, kFew = 2;
+  Smallest smallest;
+#pragma unroll 1
+  for (int word = first_word; word < end_word; ++word) {
+    unsigned lines = 0;
+    for (int w = 0; w < kWarps; ++w) lines |= notes.lines[w][word];
+    Seen seen;
+    const int64_t from = first + (word - first_word) * 32;
+    if (__popc(lines) > kFew) {
+      seen = look_at<kWarps>(x, from, lines, k, for_nan, within, lane);
+    } else {
+#pragma unroll 1
+      for (; lines != 0; lines &= lines - 1) {
+        seen.see(look_along<kWarps>(x, from, __ffs(lines) - 1, k, for_nan, within, lane));
+      }
+    }
+    smallest.see(seen.smallest);
+    if (lane == 0) notes.nan[within][word] = seen.nan;
+  }
+  if (lane == 0) notes.smallest[within] = smallest;
+  ptx::mbarrier_meet(&notes.meeting);
+  for (int w = 0; w < kWarps; ++w) smallest.see(notes.smallest[w]);
+  return smallest;
+}
+
+// Looks at the rows and columns of the warpgroup's suspects, and returns whether finite results of
+// such values may be wrong. The notes then have the lines with a NaN.
+template <class Tile>
+__device__ __forceinline__ bool may_be_wrong(GuardNotes<Tile>& notes, const Target& to, int warp,
+                                             int lane) {
+  const GemmProblem& p = to.p;
+  using Notes = GuardNotes<Tile>;
+  const int within = warp % Notes::kWarps, rows = to.i + warp / Notes::kWarps * 64;
+  bool wrong = false;
+  for (int w = 0; w < Notes::kWarps; ++w) wrong = wrong || notes.wrong[w];
+  const Smallest b = look_at_marked(notes, operand_b(p, to.batch), to.j, p.k, wrong,
+                                    Notes::kRowWords, Notes::kWords, within, lane);
+  if (b.none() && !wrong) return false;  // columns of zeros
+  ptx::mbarrier_meet(&notes.meeting);    // all have read what the others found
+  const Smallest a = look_at_marked(notes, operand_a(p, to.batch), rows, p.k, wrong, 0,
+                                    Notes::kRowWords, within, lane);
+  return may_lose_bits(a, b);
+}
+
+// Stores the suspects of a warp that the look has decided: zeros that are right, and NaN where an
+// operand has one. Returns those that must be computed again.
+template <class Rows, class Tile>
+__device__ __forceinline__ Marks<Tile> settle(const GuardNotes<Tile>& notes, const Target& to,
+                                              Suspects<Tile> suspects, int warp, int lane) {
+  using Notes = GuardNotes<Tile>;
+  const auto nan_line = [&](int line) {  // rows of the group, then columns
+    unsigned nan = 0;
+    for (int w = 0; w < Notes::kWarps; ++w) nan |= notes.nan[w][line / 32];
+    return (nan >> line % 32 & 1) != 0;
+  };
+#pragma unroll 1
+  for (int columns = 0; columns < Tile::kBlockN; columns += 8) {
+    const unsigned doubtful = suspects.doubtful.template next_columns<8>();
+    unsigned wrong = suspects.wrong.template next_columns<8>();
+#pragma unroll 1
+    for (int i = 0; i < 4; ++i) {
+      if (((doubtful | wrong) >> i & 1) == 0) continue;
+      const int row = Rows::row(warp, lane / 4 + i / 2 * 8);
+      const int column = columns + lane % 4 * 2 + i % 2;
+      if ((doubtful >> i & 1) != 0) {
+        if (to.scalars.beta != 0.0f) to.store(row, column, 0.0f);
+      } else if (nan_line(row % 64) || nan_line(64 + column)) {
+        to.store(row, column, NAN);
+        wrong &= ~(1u << i);
+      }
+    }
+    // The bits are back in their places after the last turn.
+    suspects.wrong.words[Marks<Tile>::kWords - 1] |= wrong << 28;
+  }
+  return suspects.wrong;
+}
+
+}  // namespace mygemm::tf32x3

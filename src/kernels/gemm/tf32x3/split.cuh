@@ -1,0 +1,154 @@
+// Products on tensor cores: the producer warps, which bring k steps into shared memory and split B.
+// A float x is the sum of two values that tensor cores multiply (TF32, 11 bits): a high part, for
+// which they take x itself and ignore its lower 13 bits, and a low part, x minus that, which these
+// warps write. Device only.
+#pragma once
+
+#include "kernels/gemm/tf32x3/feed.cuh"
+#include "ptx/bulk.cuh"
+
+namespace mygemm::tf32x3 {
+
+// The bits of x that tensor cores ignore, rounded to TF32: half a unit is added, and tensor cores
+// truncate.
+__device__ __forceinline__ float low_of(float x) {
+  const float high = __uint_as_float(__float_as_uint(x) & 0xffffe000u);
+  return __uint_as_float(__float_as_uint(x - high) + 0x1000u);
+}
+
+// Splits a part of a k step of a K-major B: the low plane lies as the step itself does.
+// Values are loaded before any is stored: the compiler does not know that the two do not overlap.
+template <class Tile>
+__device__ __forceinline__ void split_in_place(const float* step, float* low, int part, float& sum,
+                                               int warp, int lane) {
+  constexpr int kQuads = Tile::kTogether / 4, kRows = 32 / kQuads;  // of a warp at once
+  constexpr int kSteps = Tile::kBlockN / kRows / Tile::kProducerWarps;
+  constexpr int kAtOnce = kSteps % 6 == 0 ? 6 : kSteps % 4 == 0 ? 4 : kSteps;
+  // 8 lanes, which load together, have all 8 quads of a line: of one row, or 4 of each of two rows
+  // that are 4 apart.
+  const int row = kQuads == 8 ? lane / 8 : lane / 4 % 2 * 4 + lane / 8;
+  // Rows that a warp has at once are whole eights, or fours of which the warps have the two.
+  const int line = warp * kRows + row;
+  const int place = (line * kLine + (lane % kQuads ^ line % 8) * 4) ^ part * Tile::kTogether;
+#pragma unroll
+  for (int first = 0; first < kSteps; first += kAtOnce) {
+    float4 x[kAtOnce];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int at = place + (first + i) * Tile::kProducerWarps * kRows * kLine;
+      x[i] = *reinterpret_cast<const float4*>(step + at);
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int at = place + (first + i) * Tile::kProducerWarps * kRows * kLine;
+      sum += fabsf(x[i].x), sum += fabsf(x[i].y), sum += fabsf(x[i].z), sum += fabsf(x[i].w);
+      *reinterpret_cast<float4*>(low + at) =
+          make_float4(low_of(x[i].x), low_of(x[i].y), low_of(x[i].z), low_of(x[i].w));
+    }
+  }
+}
+
+// Splits a part of a k step of an MN-major B, whose lines are 32 columns of one k, into planes whose
+// lines are 32 k of one column. A lane takes 4 k of one column, a warp 32 columns: no bank conflicts
+// in loads or stores.
+template <class Tile>
+__device__ __forceinline__ void split_transposed(const float* step, float* high, float* low,
+                                                 int part, float& sum, int warp, unsigned lane) {
+  constexpr int kQuads = Tile::kTogether / 4, kWarps = Tile::kProducerWarps;
+  constexpr int kPatches = Tile::kBlockN / kLine * kQuads / kWarps;
+  constexpr int kAtOnce = kPatches % 4 == 0 ? 4 : kPatches % 3 == 0 ? 3 : kPatches;
+  static_assert(kWarps % 4 == 0 && (kQuads % kWarps == 0 || kWarps % kQuads == 0));
+  // Of the i-th patch: its first column, and the warp's 4 k, counted from those of the first patch,
+  // which are a multiple of 4 quads so that the swizzle is the same.
+  const auto column = [](int i) { return i * kWarps / kQuads * kLine; };
+  const auto quads = [part](int i) { return part * kQuads + i * kWarps % kQuads; };
+#pragma unroll
+  for (int first = 0; first < kPatches; first += kAtOnce) {
+    float x[kAtOnce][4];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const float* lines = step + (column(first + i) + 4 * quads(first + i)) * kLine;
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const int k = 4 * warp + e;
+        x[i][e] = lines[k * kLine + (lane ^ k % 8 * 4)];
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int place = lane * kLine + ((warp ^ lane % 8) * 4 ^ quads(first + i) * 4);
+      const int to = column(first + i) * kLine + place;
+      for (const float value : x[i]) sum += fabsf(value);
+      *reinterpret_cast<float4*>(high + to) = make_float4(x[i][0], x[i][1], x[i][2], x[i][3]);
+      *reinterpret_cast<float4*>(low + to) =
+          make_float4(low_of(x[i][0]), low_of(x[i][1]), low_of(x[i][2]), low_of(x[i][3]));
+    }
+  }
+}
+
+// The work of the producer warps, until all k steps of the block are split. A part of step i is
+// split once the products of step i - kPlanes have read its planes. When that holds for all parts,
+// they have read their stage too, and the step kStages after them takes it. Where B is transposed,
+// its stage is free as soon as all these warps have split it.
+template <class Tile, class Shared>
+__device__ __forceinline__ void produce(Shared& s, const persistent::Args& args,
+                                        const OperandMap& a, const OperandMap& b, int warp,
+                                        int lane) {
+  constexpr int kAhead = Shared::kAhead, kPlanes = Shared::kPlanes;
+  const int tiles_m = args.tiles_m, tiles_n = args.tiles_n;
+  persistent::StepCursor<Tile> loads(args.schedule, s.block, tiles_m, tiles_n), at = loads;
+  persistent::RingPlace<Shared::kStages> place;
+  persistent::RingPlace<Shared::kStagesB> place_b;
+  persistent::RingPlace<kPlanes> plane;
+  const auto note = [&] { return kPlanes * plane.parity + plane.slot; };
+  const auto load_next = [&](int stage, int stage_b) {
+    if (!loads.valid()) return;
+    load_step<Tile>(s, args.p, a, b, loads, stage, stage_b, warp, lane);
+    loads.advance(1, tiles_m, tiles_n);
+  };
+  for (int i = 0; i < kAhead; ++i) load_next(i, i);
+
+  float sum = 0.0f;  // of |B|
+  while (at.valid()) {
+    const int stage_b = Shared::kTransposesB ? place_b.slot : place.slot;
+    ptx::mbarrier_wait(&s.full[place.slot], place.parity);
+    if (warp == 0 && lane == 0) s.items[note()] = at.item;
+#pragma unroll
+    for (int part = 0; part < Tile::kParts; ++part) {
+      // The first kPlanes wait for nothing.
+      ptx::mbarrier_wait(&s.free[plane.slot][part], plane.parity ^ 1);
+      if constexpr (Shared::kTransposesB) {
+        split_transposed<Tile>(s.b[stage_b], s.high[plane.slot], s.low[plane.slot], part, sum, warp,
+                               lane);
+      } else {
+        split_in_place<Tile>(s.b[stage_b], s.low[plane.slot], part, sum, warp, lane);
+      }
+      if (part + 1 == Tile::kParts && at.ends_item()) {
+        const float largest = largest_in_warp(sum);
+        if (lane == 0) s.b_sums[plane.slot][warp] = largest;
+        sum = 0.0f;
+      }
+      ptx::fence_bulk();
+      ptx::mbarrier_arrive(&s.split[plane.slot][part]);
+    }
+    const int next = place.slot < kPlanes ? place.slot + kAhead : place.slot - kPlanes;
+    if constexpr (Shared::kTransposesB) {
+      if (!Shared::Operands::kMapped || loads_stage<Tile>(next, warp)) {
+        ptx::mbarrier_wait(&s.split[plane.slot][Tile::kParts - 1], plane.parity);
+      }
+      load_next(next, stage_b);
+    } else {
+      load_next(next, next);
+    }
+    at.advance(1, tiles_m, tiles_n);
+    place.advance(1);
+    place_b.advance(1);
+    plane.advance(1);
+  }
+  ptx::mbarrier_wait(&s.free[plane.slot][0], plane.parity ^ 1);
+  if (warp == 0 && lane == 0) s.items[note()] = {kNoTile, 0, 0};
+  ptx::mbarrier_arrive(&s.split[plane.slot][0]);
+  if constexpr (!Shared::Operands::kMapped) ptx::cp_async_wait_all();
+}
+
+}  // namespace mygemm::tf32x3

@@ -1,0 +1,187 @@
+// Matrix product, step 5 of the ladder: on the tensor cores, with the accuracy of FP32. One or two
+// producer warpgroups (split.cuh) bring raw FP32 operands into shared memory and split B into two
+// TF32 planes. Two consumer warpgroups (multiply.cuh) multiply 64 rows each, and split A in
+// registers. One block a multiprocessor, which computes tile after tile, data-parallel or stream-K
+// (persistent/stream_k.h). sm_90a.
+#pragma once
+
+#include "kernels/gemm/persistent/launch.cuh"
+#include "kernels/gemm/tf32x3/split.cuh"
+#include "kernels/gemm/tf32x3/store.cuh"
+#include "ptx/registers.cuh"
+
+namespace mygemm {
+namespace tf32x3 {
+
+using persistent::Args;
+
+template <class Tile>
+__device__ __forceinline__ Target target_of(const Args& args, int tile) {
+  const GemmProblem& p = args.p;
+  const auto [i, j, batch] = persistent::position_of<Tile>(tile, args.tiles_m, args.tiles_n);
+  return {p,
+          args.transposed,
+          batch,
+          i,
+          j,
+          static_cast<int>(p.m) - i,
+          static_cast<int>(p.n) - j,
+          Scalars(p)};
+}
+
+// Stores a warp's results of a tile whose sums are complete, and has the guard check them.
+template <class Tile, class Shared>
+__device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Results<Tile>& sum,
+                                       const Sums& sums, int warp, int lane) {
+  using Rows = RowsOfA<Shared::Operands::kA>;
+  const Target to = target_of<Tile>(args, tile);
+  const float least = least_proven(sums, args.p.k);
+  Suspects<Tile> suspects;
+  to.transposed ? store_results<Rows, true>(sum, least, suspects, to, warp, lane)
+                : store_results<Rows, false>(sum, least, suspects, to, warp, lane);
+  auto& notes = s.guard[warp / GuardNotes<Tile>::kWarps];
+  if (!any_in_group<Rows>(notes, suspects, warp, lane)) return;
+  // The values that storing needed are not in registers meanwhile.
+  const Target again = target_of<Tile>(args, ptx::same_in_warp(tile));
+  if (may_be_wrong(notes, again, warp, lane)) {
+    suspects = {.wrong = suspects.all(), .doubtful = {}};
+  }
+  recompute<Rows>(again, settle<Rows>(notes, again, suspects, warp, lane), warp, lane);
+}
+
+// The work of a consumer warp.
+template <class Tile, class Shared>
+__device__ __forceinline__ void consume(Shared& s, const Args& args) {
+  using Rows = RowsOfA<Shared::Operands::kA>;
+  auto* partial_tiles = static_cast<PartialTile<Tile>*>(args.partial_tiles);
+  int unit = 0;
+  for (;;) {
+    Results<Tile> sum;
+    Sums sums;
+    const Rows rows(ptx::thread_again() / 32 - Tile::kProducerWarps, ptx::thread_again() % 32);
+    const WorkItem item = multiply<Tile>(sum, sums, s, unit, rows);
+    if (item.tile == kNoTile) return;
+
+    const int thread = ptx::thread_again() - 32 * Tile::kProducerWarps;
+    const int warp = thread / 32, lane = thread % 32;
+    if (item.end != args.schedule.steps) {
+      const int block = s.block;
+      store_partial<Tile>(partial_tiles[block], sum, sums, warp, lane);
+      ptx::mbarrier_meet(&s.consumers);  // the whole partial tile is there
+      if (thread == 0) persistent::announce_partial_tile(args, block);
+      continue;
+    }
+    if (item.begin > 0) {
+      const auto others =
+          persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);
+      ptx::mbarrier_meet(&s.consumers);
+      for (int other = others.first; other < others.end; ++other) {
+        add_partial<Tile>(sum, sums, partial_tiles[other], warp, lane);
+      }
+    }
+    finish<Tile>(s, args, item.tile, sum, sums, warp, lane);
+  }
+}
+
+// The epilogue of a sum of 0 where alpha is found to be 0 on the device: nothing of A and B is read.
+template <class Tile>
+__device__ __forceinline__ void scale(const Args& args) {
+  for (int tile = static_cast<int>(blockIdx.x); tile < args.schedule.tiles; tile += gridDim.x) {
+    const Target to = target_of<Tile>(args, tile);
+    const int columns = min(Tile::kBlockN, to.columns);
+    for (int at = static_cast<int>(threadIdx.x); at < Tile::kBlockM * columns;
+         at += Tile::kThreads) {
+      const int row = at % Tile::kBlockM;
+      if (row < to.rows) to.store(row, at / Tile::kBlockM, 0.0f);
+    }
+  }
+}
+
+}  // namespace tf32x3
+
+template <class Tile, class Operands>
+__global__ void __launch_bounds__(Tile::kThreads, 1)
+    gemm_tf32x3(const __grid_constant__ persistent::Args args,
+                const __grid_constant__ persistent::OperandMap a,
+                const __grid_constant__ persistent::OperandMap b) {
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  __trap();  // and the table keeps it from being launched
+#else
+  using Shared = tf32x3::SharedStorage<Tile, Operands>;
+  static_assert(sizeof(Shared) <= Tile::kSharedBytes, "the Config counts on it");
+  Shared& s = shared_storage<Shared>();
+  const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
+  constexpr unsigned kConsumers = 32 * Tile::kConsumerWarps;
+  constexpr unsigned kProducers = 32 * Tile::kProducerWarps;
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < Shared::kStages; ++i) ptx::mbarrier_init(&s.full[i], Shared::kArrivals);
+    for (int i = 0; i < Shared::kPlanes * Tile::kParts; ++i) {
+      ptx::mbarrier_init(&s.split[0][0] + i, kProducers);
+      ptx::mbarrier_init(&s.free[0][0] + i, kConsumers);
+    }
+    ptx::mbarrier_init(&s.consumers, kConsumers);
+    for (auto& notes : s.guard) ptx::mbarrier_init(&notes.meeting, kConsumers / 2);
+    ptx::mbarrier_init_fence();
+    if (Operands::kMapped) {
+      ptx::tma_prefetch_map(&a.map);
+      ptx::tma_prefetch_map(&b.map);
+    }
+  }
+  ptx::wait_for_previous_grid();
+  if (threadIdx.x == 0) s.block = persistent::take_block_number(args);
+  __syncthreads();
+
+  if (effective_k(args.p, load_scalar(args.p.epilogue.alpha)) == 0) {
+    tf32x3::scale<Tile>(args);
+  } else if (warp < Tile::kProducerWarps) {
+    ptx::give_up_registers<Tile::kProducerRegisters>();
+    tf32x3::produce<Tile>(s, args, a, b, warp, lane);
+  } else {
+    ptx::take_registers<Tile::kConsumerRegisters>();
+    tf32x3::consume<Tile>(s, args);
+  }
+#endif
+}
+
+namespace tf32x3 {
+
+// The map of an operand of `extent` rows of op(A) or columns of op(B), fetched in lines.
+inline Status make_map(OperandMap* map, const Operand& x, Major major, int64_t extent, int64_t k,
+                       int64_t batch_count, int block) {
+  return major == Major::kK
+             ? persistent::make_map(map, x, k, extent, batch_count, kLine, block, true)
+             : persistent::make_map(map, x, extent, k, batch_count, kLine, kLine, true);
+}
+
+template <class Tile, class Operands>
+Status launch_with(const Args& args, const GemmConfig& config, const LaunchContext& context) {
+  const GemmProblem& p = args.p;
+  OperandMap a = {}, b = {};
+  if (Operands::kMapped) {
+    RETURN_IF_ERROR(make_map(&a, p.a, Operands::kA, p.m, p.k, p.batch_count, Tile::kBlockM));
+    RETURN_IF_ERROR(make_map(&b, p.b, Operands::kB, p.n, p.k, p.batch_count, Tile::kBlockN));
+  }
+  return persistent::launch_kernel(gemm_tf32x3<Tile, Operands>, args, a, b, config, context);
+}
+
+template <class Tile, bool kMapped>
+Status launch_for_ops(const Args& args, const GemmConfig& config, const LaunchContext& context) {
+  if (args.p.transa)
+    return launch_with<Tile, Operands<Major::kK, Major::kK, kMapped>>(args, config, context);
+  if (args.p.transb)
+    return launch_with<Tile, Operands<Major::kMN, Major::kMN, kMapped>>(args, config, context);
+  return launch_with<Tile, Operands<Major::kMN, Major::kK, kMapped>>(args, config, context);
+}
+
+}  // namespace tf32x3
+
+template <class Tile>
+Status cuda::launch_gemm_tf32x3(const GemmProblem& p, const GemmConfig& config,
+                                const LaunchContext& context) {
+  const persistent::Args args = persistent::args_of(p, config, context);
+  return config.load_a == OperandLoad::kTensorMap
+             ? tf32x3::launch_for_ops<Tile, true>(args, config, context)
+             : tf32x3::launch_for_ops<Tile, false>(args, config, context);
+}
+
+}  // namespace mygemm

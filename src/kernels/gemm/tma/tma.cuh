@@ -1,0 +1,137 @@
+// Matrix product, step 4 of the ladder: fed by the tensor memory accelerator. A warpgroup of
+// producers (produce.cuh) keeps a ring of stages full, and the consumer warps do nothing but
+// multiply: no addresses, no copies, no barriers for all. One block a multiprocessor, which computes
+// tile after tile, data-parallel or stream-K (persistent/stream_k.h). sm_90.
+#pragma once
+
+#include "kernels/gemm/persistent/launch.cuh"
+#include "kernels/gemm/tma/produce.cuh"
+#include "kernels/gemm/tma/store.cuh"
+#include "ptx/registers.cuh"
+
+namespace mygemm {
+namespace tma {
+
+// The work of a consumer warp.
+template <class Tile, class Shared>
+__device__ __forceinline__ void consume(Shared& s, const Args& args, const StreamK& schedule,
+                                        const Scalars& scalars, int warp, int lane) {
+  const int group = warp / Tile::kGroupWarps, thread = warp * 32 + lane;
+  const LanePlace<Tile> place(warp % Tile::kGroupWarps, lane);
+  int taken = 0;        // k steps, by all groups
+  unsigned parity = 0;  // of meetings
+  WorkList list(schedule, s.block);
+  for (WorkItem item; list.next(&item);) {
+    Results<Tile> sum = {};
+    const int steps = ptx::same_in_warp(item.end - item.begin);
+    const int own_steps = (steps - group + Tile::kGroups - 1) / Tile::kGroups;
+    multiply<Tile>(sum, s, taken + group, own_steps, place);
+    taken += steps;
+
+    const auto [i, j, batch] =
+        persistent::position_of<Tile>(item.tile, args.tiles_m, args.tiles_n);
+    Destination<Tile> to{item.end == schedule.steps, {batch, i, j}, nullptr, {}};
+    if (!to.finishes) {
+      to.partial = partial_tile<Tile>(args, s.block);
+    } else if (item.begin > 0) {
+      to.to_add = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);
+      meet(s, &parity);
+    }
+    if constexpr (Tile::kGroups == 1) {
+      store_own<Tile>(s, args, scalars, to, sum, place, thread);
+    } else {
+      store_groups<Tile>(s, args, scalars, to, sum, thread, &parity);
+    }
+    if (!to.finishes) {
+      meet(s, &parity);  // the whole partial tile is there
+      if (thread == 0) persistent::announce_partial_tile(args, s.block);
+    }
+  }
+}
+
+}  // namespace tma
+
+template <class Tile, OperandLoad kLoadA, OperandLoad kLoadB>
+__global__ void __launch_bounds__(Tile::kThreads, 1)
+    gemm_tma(const __grid_constant__ persistent::Args args,
+             const __grid_constant__ persistent::OperandMap a,
+             const __grid_constant__ persistent::OperandMap b) {
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  __trap();  // and the table keeps it from being launched
+#else
+  using namespace tma;
+  using Shared = SharedStorage<Tile, kLoadA, kLoadB>;
+  static_assert(sizeof(Shared) <= Tile::kSharedBytes, "the Config counts on it");
+  Shared& s = shared_storage<Shared>();
+  const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < Tile::kStages; ++i) {
+      ptx::mbarrier_init(&s.full[i], Shared::kArrivals);
+      ptx::mbarrier_init(&s.empty[i], Tile::kGroupThreads);
+    }
+    ptx::mbarrier_init(&s.consumers, 32 * Tile::kConsumerWarps);
+    ptx::mbarrier_init_fence();
+  }
+  ptx::wait_for_previous_grid();
+  if (threadIdx.x == 0) s.block = persistent::take_block_number(args);
+  __syncthreads();
+
+  const Scalars scalars(args.p);
+  StreamK schedule = args.schedule;
+  // All tiles whole, and of no steps.
+  if (effective_k(args.p, scalars.alpha) == 0) schedule.steps = schedule.stream_k_tiles = 0;
+  if (warp < Tile::kProducerWarps) {
+    if constexpr (Tile::kMovesRegisters) {
+      ptx::give_up_registers<Tile::kProducerRegisters>();
+    }
+    produce<Tile>(s, args, a, b, schedule, warp, lane);
+  } else {
+    if constexpr (Tile::kMovesRegisters) ptx::take_registers<Tile::kConsumerRegisters>();
+    consume<Tile>(s, args, schedule, scalars, warp - Tile::kProducerWarps, lane);
+  }
+#endif
+}
+
+namespace tma {
+
+template <class Tile, OperandLoad kLoadA, OperandLoad kLoadB>
+Status launch_with(const Args& args, const GemmConfig& config, const LaunchContext& context) {
+  const GemmProblem& p = args.p;
+  OperandMap a = {}, b = {};
+  if (kLoadA == OperandLoad::kTensorMap) {
+    RETURN_IF_ERROR(persistent::make_map(&a, p.a, p.m, p.k, p.batch_count, Tile::kBlockM,
+                                         Tile::kBlockK, false));
+  }
+  if (kLoadB == OperandLoad::kTensorMap) {
+    RETURN_IF_ERROR(persistent::make_map(&b, p.b, p.n, p.k, p.batch_count, Tile::kBlockN,
+                                         Tile::kBlockK, false));
+  }
+  return persistent::launch_kernel(gemm_tma<Tile, kLoadA, kLoadB>, args, a, b, config, context);
+}
+
+// kMN: how operands that are MN-major come. Misaligned ones are rare: where one is, the other one
+// comes in the same way.
+template <class Tile, OperandLoad kMN>
+Status launch_for_ops(const Args& args, const GemmConfig& config, const LaunchContext& context) {
+  constexpr OperandLoad kK = OperandLoad::kTransposing;
+  if (args.p.transa) {
+    return args.p.transb ? launch_with<Tile, kK, kMN>(args, config, context)
+                         : launch_with<Tile, kK, kK>(args, config, context);
+  }
+  return args.p.transb ? launch_with<Tile, kMN, kMN>(args, config, context)
+                       : launch_with<Tile, kMN, kK>(args, config, context);
+}
+
+}  // namespace tma
+
+template <class Tile>
+Status cuda::launch_gemm_tma(const GemmProblem& p, const GemmConfig& config,
+                             const LaunchContext& context) {
+  const persistent::Args args = persistent::args_of(p, config, context);
+  const bool shifted =
+      config.load_a == OperandLoad::kCopy4 || config.load_b == OperandLoad::kCopy4;
+  return shifted ? tma::launch_for_ops<Tile, OperandLoad::kCopy4>(args, config, context)
+                 : tma::launch_for_ops<Tile, OperandLoad::kTensorMap>(args, config, context);
+}
+
+}  // namespace mygemm

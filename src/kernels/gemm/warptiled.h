@@ -1,0 +1,132 @@
+// The warp-tiled kernels, whole and as split-K: tiles, configuration, launch. Pure.
+#pragma once
+
+#include "kernels/gemm/tile_estimate.h"
+
+namespace mygemm {
+
+// Block tiles computed by warps of 8 x 4 lanes. A lane holds kQuadsM x kQuadsN quads of 4 x 4
+// results; quads of a lane are 32 rows (16 columns) apart, so that the 16-byte shared-memory loads
+// of a warp touch 8 (4) neighbouring quads: conflict-free.
+//   warp tile: 32 kQuadsM x 16 kQuadsN
+template <int kBlockM_, int kBlockN_, int kBlockK_, int kQuadsM_, int kQuadsN_, int kStages_,
+          int kRegisterBlocks_>
+struct WarpTile {
+  using Element = float;
+  static constexpr int kBlockM = kBlockM_, kBlockN = kBlockN_, kBlockK = kBlockK_;
+  static constexpr int kQuadsM = kQuadsM_, kQuadsN = kQuadsN_;
+  static constexpr int kStages = kStages_;
+  static constexpr int kRegisterBlocks = kRegisterBlocks_;
+  static constexpr int kWarpM = 32 * kQuadsM, kWarpN = 16 * kQuadsN;
+  static constexpr int kWarpsM = kBlockM / kWarpM, kWarpsN = kBlockN / kWarpN;
+  static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
+  // 4 floats of padding shift each k by 4 banks: a K-major operand is written by 8 x 4 lanes (k, m)
+  // to 32 different banks, and rows stay 16-byte aligned.
+  static constexpr int kPitchM = kBlockM + 4, kPitchN = kBlockN + 4;
+
+  static_assert(kBlockM % kWarpM == 0 && kBlockN % kWarpN == 0, "warps must tile the block");
+  static_assert(kBlockK % 8 == 0, "K-major operands are loaded 8 k at a time");
+  static_assert(kStages >= 2, "loads overlap the products of another stage");
+
+  struct SharedStorage {
+    alignas(16) Element a[kStages][kBlockK][kPitchM];  // (stage, k, m)
+    alignas(16) Element b[kStages][kBlockK][kPitchN];  // (stage, k, n)
+  };
+  static constexpr int kSharedBytes = static_cast<int>(sizeof(SharedStorage));
+};
+
+// Large products: 8 x 8 results per thread, 256 threads, 25 KB; 2 blocks fit the registers.
+using Tile128x128 = WarpTile<128, 128, 8, 2, 2, 3, 2>;
+// Small k, where blocks load and store much of their time: half the tile, so that twice as many
+// blocks take turns at the memory.
+using Tile128x64 = WarpTile<128, 64, 8, 2, 2, 5, 4>;
+// Small m and n, where 128 x 128 would leave multiprocessors idle: 8 x 4 results, 128 threads.
+using Tile64x64 = WarpTile<64, 64, 16, 2, 1, 3, 4>;
+
+namespace estimate {
+
+template <class Tile>
+constexpr TileKernel warptiled() {
+  return {.fill_steps = Tile::kStages - 1};
+}
+
+}  // namespace estimate
+
+namespace warptiled {
+
+// No split is shorter: below, the partial sums cost more than the parallelism gains.
+constexpr int64_t kLeastKPerSplit = 256;
+
+inline OperandLoad load_of(Major major, const Operand& x, int64_t batch_count) {
+  if (major == Major::kK) return OperandLoad::kTransposing;
+  return columns_aligned(x, batch_count) ? OperandLoad::kCopy16 : OperandLoad::kCopy4;
+}
+
+// All but the split of k and the estimate.
+template <class Tile>
+bool configure_tiles(const GemmProblem& p, const DeviceTraits& device, GemmConfig* config) {
+  set_tiles<Tile>(config, p);
+  set_block<Tile>(config, device);
+  config->load_a = load_of(major_of_a(p), p.a, p.batch_count);
+  config->load_b = load_of(major_of_b(p), p.b, p.batch_count);
+  return set_blocks(config, p, 1);
+}
+
+}  // namespace warptiled
+
+template <class Tile>
+const char* configure_warptiled(const GemmKernel& kernel, const GemmProblem& p,
+                                const DeviceTraits& device, const PlanOptions&,
+                                GemmConfig* config) {
+  if (!warptiled::configure_tiles<Tile>(p, device, config)) return kTooManyTiles;
+  config->k_per_split = p.k;
+  config->seconds = estimate::tile_kernel_seconds(*config, kernel.figures,
+                                                  estimate::warptiled<Tile>(), p, device);
+  return nullptr;
+}
+
+// As many splits as fill the GPU once and as the workspace has room for.
+template <class Tile>
+const char* configure_splitk(const GemmKernel& kernel, const GemmProblem& p,
+                             const DeviceTraits& device, const PlanOptions& options,
+                             GemmConfig* config) {
+  if (!warptiled::configure_tiles<Tile>(p, device, config)) return kTooManyTiles;
+  const double tiles = std::max(1.0, estimate::block_tiles(*config, p));
+  const auto filling = static_cast<int64_t>(device.num_sms * config->resident / tiles);
+  const int64_t wanted = std::min(filling, p.k / warptiled::kLeastKPerSplit);
+  if (wanted < 2) return "k is too short to split, or the GPU is full without";
+  // Tiles are fewer than the GPU has slots, so this cannot overflow; where a size is 0 the others
+  // may be anything, and unsigned products still end at 0.
+  const size_t split_bytes = static_cast<size_t>(p.batch_count) * static_cast<size_t>(p.m) *
+                             static_cast<size_t>(p.n) * sizeof(float);
+  const size_t fitting = split_bytes == 0 ? SIZE_MAX : options.workspace_bytes / split_bytes;
+  if (fitting < 2) return "the workspace is too small";
+  const int64_t splits = fitting < static_cast<size_t>(wanted)
+                             ? static_cast<int64_t>(fitting)
+                             : wanted;
+  config->k_split = KSplit::kWorkspace;
+  config->splits = splits;
+  config->k_per_split =
+      ceil_div(ceil_div(p.k, Tile::kBlockK), splits) * Tile::kBlockK;
+  config->blocks *= splits;
+  config->workspace_bytes = split_bytes * static_cast<size_t>(splits);
+
+  const double parts = static_cast<double>(splits);
+  const double partial_bytes = 8.0 * estimate::area(p) * parts;  // written, then read
+  const double computing = estimate::tile_seconds(
+      *config, kernel.figures, estimate::warptiled<Tile>(), both_aligned(p),
+      estimate::block_tiles(*config, p) * parts, estimate::rounded_up(estimate::effective_k(p) / parts),
+      device);
+  config->seconds = 2 * kLaunchSeconds +
+                    estimate::overlapped(computing, estimate::memory_seconds(p, device)) +
+                    partial_bytes / (device.memory_bandwidth * estimate::kL2OverMemory);
+  return nullptr;
+}
+
+namespace cuda {
+// k_split kNone: results; kWorkspace: partial sums, and the kernel that adds them (partials.h).
+template <class Tile>
+Status launch_gemm_warptiled(const GemmProblem&, const GemmConfig&, const LaunchContext&);
+}  // namespace cuda
+
+}  // namespace mygemm

@@ -1,0 +1,104 @@
+"""Tables of speed, bench/tables.py: README.md and docs/performance.md have what the committed runs
+say, and a document that says anything else is refused.
+"""
+
+import json
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+import unittest
+
+from scripts import BENCH, script
+
+sys.path.insert(0, str(BENCH))
+import blocks  # noqa: E402
+import tables  # noqa: E402
+
+ROOT = BENCH.parent
+DOCUMENTS = ["README.md", "docs/performance.md"]
+
+
+class Copied(unittest.TestCase):
+    """Documents and runs in a folder of their own, to be changed."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "docs").mkdir()
+        for document in DOCUMENTS:
+            shutil.copy(ROOT / document, self.folder / document)
+        shutil.copytree(BENCH / "results", self.folder / "results")
+
+    def tables(self, job, expect=0):
+        return script("tables.py", job, "--documents", self.folder, "--results",
+                      self.folder / "results", expect=expect)
+
+    def test_changed_figure_in_a_document(self):
+        for document in DOCUMENTS:
+            path = self.folder / document
+            text = path.read_text()
+            changed = text.replace("| 2.30 |", "| 2.31 |", 1)
+            self.assertNotEqual(changed, text, document)
+            path.write_text(changed)
+            self.assertIn(document, self.tables("--check", expect=1))
+            self.tables("--write")
+            self.assertEqual(path.read_text(), text)
+            self.tables("--check")
+
+    def test_changed_run(self):
+        for file in tables.FILES.values():
+            path = self.folder / "results" / file
+            text = path.read_text()
+            run = json.loads(text)
+            run["commit"] = "0000000"
+            path.write_text(json.dumps(run))
+            self.assertIn("use --write", self.tables("--check", expect=1), file)
+            path.write_text(text)
+        self.tables("--check")
+
+    def test_text_around_the_blocks_stays(self):
+        path = self.folder / "docs/performance.md"
+        text = path.read_text()
+        begin, end = (at("bench/tables.py hot") for at in (blocks.begin, blocks.end))
+        path.write_text(f"before\n{text}".replace(begin, f"{begin}old\n") + "after\n")
+        self.tables("--write")
+        self.assertEqual(path.read_text(), f"before\n{text}after\n")
+        path.write_text(text.replace(end, ""))
+        self.assertIn("bench/tables.py hot", self.tables("--check", expect=1))
+
+
+class Committed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.texts = {document: (ROOT / document).read_text() for document in DOCUMENTS}
+        cls.runs = {name: json.loads((BENCH / "results" / file).read_text())
+                    for name, file in tables.FILES.items()}
+
+    def test_documents(self):
+        script("tables.py", "--check")
+
+    def test_every_block_is_written(self):
+        for document, contents in tables.documents(self.runs).items():
+            self.assertEqual(re.findall(r"<!-- (.*): begin -->", self.texts[document]),
+                             list(contents), document)
+
+    def test_every_shape_has_a_line(self):
+        for name in ("default", "strict", "softmax", "transpose"):
+            path = "docs/performance.md"
+            inside = blocks.split(path, self.texts[path], f"bench/tables.py {name}")[1]
+            self.assertEqual(len(re.findall(r"(?m)^\| \d", inside)),
+                             len({r["label"] for r in self.runs[name]["results"]}), name)
+
+    def test_figures_outside_the_blocks(self):
+        """Sentences that nothing writes have no ratios, times or rates."""
+        text = self.texts["docs/performance.md"] + re.search(
+            r"(?s)## Performance.*?(?=\n## )", self.texts["README.md"])[0]
+        text = re.sub(r"(?s)(<!-- .*?: begin -->).*?(<!-- .*?: end -->)", "", text)
+        self.assertEqual(re.findall(r"\d+\.\d+|\d+ (?:µs|TFLOP/s|GB/s)", text), [])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
