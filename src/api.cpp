@@ -1,79 +1,14 @@
-// The front door: the extern "C" functions. Each builds a problem and hands it to the common path
-// in call.h. No logic of its own. Nothing throws across this boundary.
-#include <algorithm>
-#include <cmath>
-#include <new>
+// The front door: the extern "C" functions, but for the products in api_gemm.cpp. Each builds a
+// problem and hands it to the common path in call.h. No logic of its own.
+#include "api.h"
 
-#include "call.h"
+#include <algorithm>
+
 #include "mygemm/mygemm.h"
 #include "validate.h"
 
 namespace mygemm {
 namespace {
-
-// Runs `body`, which returns a Status, and turns what it throws (std::bad_alloc) into one.
-template <class Body>
-Status guarded(Body body) noexcept {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return fail(MYGEMM_STATUS_ALLOC_FAILED, "host memory ran out");
-  } catch (...) {
-    return fail(MYGEMM_STATUS_INTERNAL_ERROR, "an unexpected exception was thrown");
-  }
-}
-
-// alpha or beta as kernels get it. What validate will refuse is not followed.
-Scalar scalar(const mygemmContext& context, const float* address) {
-  const bool on_device = context.pointer_mode == MYGEMM_POINTER_MODE_DEVICE && !context.on_host();
-  const bool readable = address && reinterpret_cast<uintptr_t>(address) % alignof(float) == 0;
-  const float value = readable && !on_device ? *address : std::nanf("");
-  return {value, address, on_device};
-}
-
-struct GemmShape {
-  mygemmOperation_t transa, transb;
-  int64_t m, n, k;
-  bool pointer_arrays = false;
-};
-
-// A product from checked enums. What depends on the handle is still to be set.
-Status make_gemm(const GemmShape& shape, const GemmOperand<const float>& a,
-                 const GemmOperand<const float>& b, const GemmOperand<float>& c,
-                 int64_t batch_count, GemmProblem* problem) {
-  if (!valid_operation("transa", shape.transa) || !valid_operation("transb", shape.transb)) {
-    return MYGEMM_STATUS_INVALID_VALUE;
-  }
-  *problem = {.transa = shape.transa != MYGEMM_OP_N,
-              .transb = shape.transb != MYGEMM_OP_N,
-              .m = shape.m,
-              .n = shape.n,
-              .k = shape.k,
-              .alpha = {1.0f, nullptr, false},
-              .beta = {0.0f, nullptr, false},
-              .a = a,
-              .b = b,
-              .c = c,
-              .batch_count = batch_count,
-              .pointer_arrays = shape.pointer_arrays,
-              .readable_arrays = false,
-              .math = MYGEMM_MATH_DEFAULT};
-  return MYGEMM_STATUS_SUCCESS;
-}
-
-// The common body of the three products.
-Status run_gemm(const mygemmContext* context, const GemmShape& shape, const float* alpha,
-                const GemmOperand<const float>& a, const GemmOperand<const float>& b,
-                const float* beta, const GemmOperand<float>& c, int64_t batch_count) {
-  RETURN_IF_ERROR(need_handle(context));
-  GemmProblem problem;
-  RETURN_IF_ERROR(make_gemm(shape, a, b, c, batch_count, &problem));
-  problem.alpha = scalar(*context, alpha);
-  problem.beta = scalar(*context, beta);
-  problem.readable_arrays = context->on_host();
-  problem.math = context->math_mode;
-  return run(*context, problem);
-}
 
 Status check_softmax_enums(const SoftmaxProblem& p) {
   const bool ok = valid_softmax_mode(p.mode) &&
@@ -206,40 +141,6 @@ mygemmStatus_t mygemm_get_math_mode(mygemmHandle_t handle, mygemmMathMode_t* mod
   return get(handle, "mode", mode, handle ? handle->math_mode : MYGEMM_MATH_DEFAULT);
 }
 
-mygemmStatus_t mygemm_sgemm(mygemmHandle_t handle, mygemmOperation_t transa,
-                            mygemmOperation_t transb, int64_t m, int64_t n, int64_t k,
-                            const float* alpha, const float* A, int64_t lda, const float* B,
-                            int64_t ldb, const float* beta, float* C, int64_t ldc) {
-  return guarded([&] {
-    return run_gemm(handle, {transa, transb, m, n, k}, alpha, {A, nullptr, lda, 0},
-                    {B, nullptr, ldb, 0}, beta, {C, nullptr, ldc, 0}, 1);
-  });
-}
-
-mygemmStatus_t mygemm_sgemm_strided_batched(mygemmHandle_t handle, mygemmOperation_t transa,
-                                            mygemmOperation_t transb, int64_t m, int64_t n,
-                                            int64_t k, const float* alpha, const float* A,
-                                            int64_t lda, int64_t stride_a, const float* B,
-                                            int64_t ldb, int64_t stride_b, const float* beta,
-                                            float* C, int64_t ldc, int64_t stride_c,
-                                            int64_t batch_count) {
-  return guarded([&] {
-    return run_gemm(handle, {transa, transb, m, n, k}, alpha, {A, nullptr, lda, stride_a},
-                    {B, nullptr, ldb, stride_b}, beta, {C, nullptr, ldc, stride_c}, batch_count);
-  });
-}
-
-mygemmStatus_t mygemm_sgemm_batched(mygemmHandle_t handle, mygemmOperation_t transa,
-                                    mygemmOperation_t transb, int64_t m, int64_t n, int64_t k,
-                                    const float* alpha, const float* const A[], int64_t lda,
-                                    const float* const B[], int64_t ldb, const float* beta,
-                                    float* const C[], int64_t ldc, int64_t batch_count) {
-  return guarded([&] {
-    return run_gemm(handle, {transa, transb, m, n, k, true}, alpha, {nullptr, A, lda, 0},
-                    {nullptr, B, ldb, 0}, beta, {nullptr, C, ldc, 0}, batch_count);
-  });
-}
-
 mygemmStatus_t mygemm_softmax(mygemmHandle_t handle, mygemmSoftmaxMode_t mode, int64_t rows,
                               int64_t cols, float scale, const void* x, mygemmDataType_t xtype,
                               int64_t ldx, void* y, mygemmDataType_t ytype, int64_t ldy) {
@@ -279,21 +180,6 @@ mygemmStatus_t mygemm_transpose_strided_batched(mygemmHandle_t handle, size_t el
   });
 }
 
-mygemmStatus_t mygemm_sgemm_workspace_size(mygemmHandle_t handle, mygemmOperation_t transa,
-                                           mygemmOperation_t transb, int64_t m, int64_t n,
-                                           int64_t k, int64_t batch_count, size_t* bytes) {
-  return guarded([&] {
-    RETURN_IF_ERROR(need_handle(handle));
-    GemmProblem problem;
-    RETURN_IF_ERROR(make_gemm({transa, transb, m, n, k}, {}, {}, {}, batch_count, &problem));
-    problem.a.ld = std::max<int64_t>(1, problem.a_rows());
-    problem.b.ld = std::max<int64_t>(1, problem.b_rows());
-    problem.c.ld = std::max<int64_t>(1, m);
-    problem.math = handle->math_mode;
-    return query_workspace(*handle, problem, bytes);
-  });
-}
-
 mygemmStatus_t mygemm_softmax_workspace_size(mygemmHandle_t handle, mygemmSoftmaxMode_t mode,
                                              int64_t rows, int64_t cols, mygemmDataType_t xtype,
                                              mygemmDataType_t ytype, size_t* bytes) {
@@ -322,23 +208,6 @@ mygemmStatus_t mygemm_transpose_workspace_size(mygemmHandle_t handle, size_t ele
                                             std::max<int64_t>(1, cols), 0, out,
                                             std::max<int64_t>(1, rows), 0, batch_count},
                            bytes);
-  });
-}
-
-mygemmStatus_t mygemm_explain_sgemm(mygemmHandle_t handle, const char* device,
-                                    mygemmOperation_t transa, mygemmOperation_t transb, int64_t m,
-                                    int64_t n, int64_t k, const float* A, int64_t lda,
-                                    int64_t stride_a, const float* B, int64_t ldb, int64_t stride_b,
-                                    const float* C, int64_t ldc, int64_t stride_c,
-                                    int64_t batch_count, char* text, size_t capacity,
-                                    size_t* length) {
-  return guarded([&] {
-    GemmProblem problem;
-    RETURN_IF_ERROR(make_gemm(
-        {transa, transb, m, n, k}, {A, nullptr, lda, stride_a}, {B, nullptr, ldb, stride_b},
-        {const_cast<float*>(C), nullptr, ldc, stride_c}, batch_count, &problem));
-    problem.math = handle ? handle->math_mode : MYGEMM_MATH_DEFAULT;
-    return explain_call(handle, device, problem, text, capacity, length);
   });
 }
 

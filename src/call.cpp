@@ -12,7 +12,7 @@ namespace {
 
 template <class Problem>
 PlanOptions options_of(const mygemmContext& context, const Problem& problem) {
-  return {context.workspace_bytes, forced_row(context.environment, problem)};
+  return {context.workspace_bytes, forced_kernel(context.environment, problem)};
 }
 
 // A kernel runs on the device that is current, whatever the handle was made for.
@@ -66,8 +66,8 @@ Status run(const mygemmContext& context, const Problem& problem) {
   RETURN_IF_ERROR(need_device(context));
   Plan<Problem> plan;
   RETURN_IF_ERROR(make_plan(problem, context.device, options_of(context, problem), &plan));
-  const Status status = plan.row->launch(*plan.row, problem, context.launch_context());
-  if (context.log.is_open()) context.log.write(describe(problem), plan.row->name, status);
+  const Status status = plan.kernel->launch(problem, plan.config, context.launch_context());
+  if (context.log.is_open()) context.log.write(describe(problem), plan.kernel->name, status);
   return status;
 }
 
@@ -81,7 +81,7 @@ Status query_workspace(const mygemmContext& context, const Problem& problem, siz
   options.workspace_bytes = SIZE_MAX;
   Plan<Problem> plan;
   RETURN_IF_ERROR(make_plan(problem, context.device, options, &plan));
-  *bytes = plan.workspace_bytes;
+  *bytes = plan.config.workspace_bytes;
   return MYGEMM_STATUS_SUCCESS;
 }
 

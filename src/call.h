@@ -1,6 +1,6 @@
-// What every compute, query and explain call does once its problem is built: validate -> plan ->
-// launch, with each family's problem going through the same three functions. api.cpp calls these
-// and nothing else of the library.
+// The common path of every compute, query and explain call once its problem is built: validate ->
+// plan -> launch. The problems of all operations go through the same three functions, which are all
+// that the files of extern "C" functions call.
 #pragma once
 
 #include "context.h"
@@ -14,7 +14,7 @@ Status need_result(const char* argument, const void* result);
 template <class Problem>
 Status run(const mygemmContext& context, const Problem& problem);
 
-// The workspace in bytes that the cheapest row would use if it could have all it wants.
+// The workspace in bytes that the cheapest kernel would use if it could have all it wants.
 template <class Problem>
 Status query_workspace(const mygemmContext& context, const Problem& problem, size_t* bytes);
 

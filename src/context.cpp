@@ -6,13 +6,14 @@
 #include <memory>
 #include <new>
 
-#include "kernels/rows.h"
+#include "host/host.h"
+#include "validate.h"
 
 namespace mygemm {
 namespace {
 
 // A host's rates, for the cost model only: what two cores of a current server reach. Choices
-// between host rows do not depend on them, they all scale alike.
+// between host kernels do not depend on them, they all scale alike.
 constexpr double kHostFlopsPerThread = 60e9;
 constexpr double kHostBandwidth = 20e9;
 
@@ -20,20 +21,7 @@ constexpr double kHostBandwidth = 20e9;
 Status read_config(const mygemmConfig_t* config, mygemmConfig_t* known) {
   *known = MYGEMM_CONFIG_INIT;
   if (!config) return MYGEMM_STATUS_SUCCESS;
-  if (config->struct_size < sizeof(mygemmConfig_t)) {
-    return fail(MYGEMM_STATUS_INVALID_VALUE,
-                "config->struct_size = %zu is smaller than %zu; start from MYGEMM_CONFIG_INIT",
-                config->struct_size, sizeof(mygemmConfig_t));
-  }
-  // A newer caller may know more fields; one that it uses must not be ignored in silence.
-  const auto* bytes = reinterpret_cast<const unsigned char*>(config);
-  for (size_t i = sizeof(mygemmConfig_t); i < config->struct_size; ++i) {
-    if (bytes[i] != 0) {
-      return fail(MYGEMM_STATUS_NOT_SUPPORTED,
-                  "config sets a field at byte %zu, past the %zu bytes that this library knows", i,
-                  sizeof(mygemmConfig_t));
-    }
-  }
+  RETURN_IF_ERROR(check_struct("config", "MYGEMM_CONFIG_INIT", config, sizeof *config));
   known->backend = config->backend;
   known->device = config->device;
   if (known->backend < MYGEMM_BACKEND_AUTO || known->backend > MYGEMM_BACKEND_HOST) {
@@ -90,13 +78,13 @@ namespace {
 const char* name_or_null(const std::string& name) { return name.empty() ? nullptr : name.c_str(); }
 }  // namespace
 
-const char* forced_row(const Environment& e, const GemmProblem&) {
+const char* forced_kernel(const Environment& e, const GemmProblem&) {
   return name_or_null(e.force_gemm);
 }
-const char* forced_row(const Environment& e, const SoftmaxProblem&) {
+const char* forced_kernel(const Environment& e, const SoftmaxProblem&) {
   return name_or_null(e.force_softmax);
 }
-const char* forced_row(const Environment& e, const TransposeProblem&) {
+const char* forced_kernel(const Environment& e, const TransposeProblem&) {
   return name_or_null(e.force_transpose);
 }
 

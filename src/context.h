@@ -19,9 +19,7 @@ struct mygemmContext {
   mygemmMathMode_t math_mode;
 
   bool on_host() const { return device.cc == 0; }
-  mygemm::LaunchContext launch_context() const {
-    return {stream, workspace, workspace_bytes, &device};
-  }
+  mygemm::LaunchContext launch_context() const { return {stream, workspace, &device}; }
 };
 
 namespace mygemm {
@@ -29,10 +27,10 @@ namespace mygemm {
 // Makes a handle: reads the environment, picks the backend, reads the device's traits.
 Status create_context(const mygemmConfig_t* config, mygemmContext** context);
 
-// The forced row of the problem's family, or nullptr.
-const char* forced_row(const Environment&, const GemmProblem&);
-const char* forced_row(const Environment&, const SoftmaxProblem&);
-const char* forced_row(const Environment&, const TransposeProblem&);
+// The name of the kernel that is forced for the problem's operation, or nullptr.
+const char* forced_kernel(const Environment&, const GemmProblem&);
+const char* forced_kernel(const Environment&, const SoftmaxProblem&);
+const char* forced_kernel(const Environment&, const TransposeProblem&);
 
 // Traits of this machine's processor as a device, cc = 0.
 DeviceTraits host_traits();

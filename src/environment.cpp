@@ -33,13 +33,13 @@ Status read_choice(const char* name, std::initializer_list<std::pair<const char*
 }
 
 template <class Problem>
-Status read_row(std::string* result) {
+Status read_kernel(std::string* result) {
   const Problem any{};
   const char* name = force_variable(any);
   *result = variable(name);
   if (result->empty()) return MYGEMM_STATUS_SUCCESS;
-  for (const auto& row : rows_for(any)) {
-    if (*result == row.name) return MYGEMM_STATUS_SUCCESS;
+  for (const auto& kernel : kernels_for(any)) {
+    if (*result == kernel.name) return MYGEMM_STATUS_SUCCESS;
   }
   return fail(MYGEMM_STATUS_INVALID_VALUE, "%s = %s is not the name of a kernel", name,
               result->c_str());
@@ -55,9 +55,9 @@ Status read_environment(Environment* environment) {
   RETURN_IF_ERROR(read_choice("MYGEMM_MATH",
                               {{"default", MYGEMM_MATH_DEFAULT}, {"strict", MYGEMM_MATH_STRICT}},
                               &environment->math));
-  RETURN_IF_ERROR(read_row<GemmProblem>(&environment->force_gemm));
-  RETURN_IF_ERROR(read_row<SoftmaxProblem>(&environment->force_softmax));
-  RETURN_IF_ERROR(read_row<TransposeProblem>(&environment->force_transpose));
+  RETURN_IF_ERROR(read_kernel<GemmProblem>(&environment->force_gemm));
+  RETURN_IF_ERROR(read_kernel<SoftmaxProblem>(&environment->force_softmax));
+  RETURN_IF_ERROR(read_kernel<TransposeProblem>(&environment->force_transpose));
   environment->log = variable("MYGEMM_LOG");
   return MYGEMM_STATUS_SUCCESS;
 }

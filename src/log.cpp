@@ -25,18 +25,37 @@ const char* type_name(mygemmDataType_t type) {
   return type == MYGEMM_R_32F ? "f32" : type == MYGEMM_R_16F ? "f16" : "bf16";
 }
 
+const char* activation_name(mygemmActivation_t activation) {
+  switch (activation) {
+    case MYGEMM_ACTIVATION_NONE: break;
+    case MYGEMM_ACTIVATION_RELU: return "relu";
+    case MYGEMM_ACTIVATION_GELU: return "gelu";
+  }
+  return "none";
+}
+
 long long number(int64_t value) { return static_cast<long long>(value); }
 
 }  // namespace
 
+// A product with nothing but alpha and beta keeps the words of mygemm_sgemm, however it was called.
 std::string describe(const GemmProblem& p) {
   const char* form = p.pointer_arrays ? "pointers" : p.batch_count > 1 ? "strided" : "single";
-  return print(
-      "sgemm --transa %c --transb %c -m %lld -n %lld -k %lld --lda %lld --ldb %lld --ldc %lld "
-      "--batch %lld --stride-a %lld --stride-b %lld --stride-c %lld --form %s",
-      p.transa ? 'T' : 'N', p.transb ? 'T' : 'N', number(p.m), number(p.n), number(p.k),
-      number(p.a.ld), number(p.b.ld), number(p.c.ld), number(p.batch_count), number(p.a.stride),
-      number(p.b.stride), number(p.c.stride), form);
+  const std::string sizes =
+      print("--transa %c --transb %c -m %lld -n %lld -k %lld --lda %lld --ldb %lld --ldc %lld ",
+            p.transa ? 'T' : 'N', p.transb ? 'T' : 'N', number(p.m), number(p.n), number(p.k),
+            number(p.a.ld), number(p.b.ld), number(p.c.ld));
+  const std::string batch =
+      print("--batch %lld --stride-a %lld --stride-b %lld --stride-c %lld ", number(p.batch_count),
+            number(p.a.stride), number(p.b.stride), number(p.c.stride));
+  if (p.is_plain()) return "sgemm " + sizes + batch + "--form " + form;
+  return "gemm " + sizes + print("--ldd %lld ", number(p.d.ld)) + batch +
+         print(
+             "--stride-d %lld --form %s --bias %d --stride-bias %lld --activation %s "
+             "--c-is-d %d --reads-c %d",
+             number(p.d.stride), form, p.epilogue.bias ? 1 : 0, number(p.epilogue.stride_bias),
+             activation_name(p.epilogue.activation), p.in_place() ? 1 : 0,
+             p.epilogue.beta.is(0.0f) ? 0 : 1);
 }
 
 std::string describe(const SoftmaxProblem& p) {
@@ -76,8 +95,8 @@ Status CallLog::open(const std::string& destination) {
   return MYGEMM_STATUS_SUCCESS;
 }
 
-void CallLog::write(const std::string& call, const char* row, Status status) const {
-  const std::string line = "mygemm " + call + " # row=" + row +
+void CallLog::write(const std::string& call, const char* kernel, Status status) const {
+  const std::string line = "mygemm " + call + " # kernel=" + kernel +
                            " status=" + std::to_string(static_cast<int>(status)) + "\n";
   // A full disk must not make a compute call fail.
   [[maybe_unused]] const auto written = ::write(descriptor_, line.data(), line.size());

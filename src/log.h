@@ -9,7 +9,7 @@
 
 namespace mygemm {
 
-// The call as a command line, without the row and the status.
+// The call as a command line, without the kernel and the status.
 std::string describe(const GemmProblem& problem);
 std::string describe(const SoftmaxProblem& problem);
 std::string describe(const TransposeProblem& problem);
@@ -25,7 +25,7 @@ class CallLog {
   // destination: a file to append to, or "stderr".
   Status open(const std::string& destination);
   bool is_open() const { return descriptor_ >= 0; }
-  void write(const std::string& call, const char* row, Status status) const;
+  void write(const std::string& call, const char* kernel, Status status) const;
 
  private:
   int descriptor_ = -1;

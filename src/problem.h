@@ -63,6 +63,7 @@ struct GemmProblem {
   bool pointer_arrays;   // the operands are arrays of pointers, NULL or not
   bool readable_arrays;  // and the arrays are host memory
   mygemmMathMode_t math;
+  bool output_is_c = false;  // D is called C by the caller: mygemm_sgemm and its siblings
 
   // Nothing of A and B is needed.
   constexpr bool scales_only() const { return k == 0 || epilogue.alpha.is(0.0f); }

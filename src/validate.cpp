@@ -75,6 +75,17 @@ bool distinct_outputs(const char* argument, const BatchedFootprint& out, int64_t
                                          argument, number(stride));
 }
 
+// What the caller calls the matrix D and the arrays of pointers.
+struct GemmNames {
+  const char *a, *b, *c, *d, *ldd;
+};
+
+GemmNames names_of(const GemmProblem& p) {
+  if (p.output_is_c) return {"A", "B", "C", "C", "ldc"};
+  if (p.pointer_arrays) return {"A_array", "B_array", "C_array", "D_array", "ldd"};
+  return {"A", "B", "C", "D", "ldd"};
+}
+
 bool shapes_ok(const GemmProblem& p) {
   const bool ta = p.transa, tb = p.transb;
   return not_negative("m", p.m) && not_negative("n", p.n) && not_negative("k", p.k) &&
@@ -83,50 +94,88 @@ bool shapes_ok(const GemmProblem& p) {
                ta ? " (transa = T)" : " (transa = N)") &&
          ld_ok("ldb", p.b.ld, p.b_rows(), tb ? "max(1, n)" : "max(1, k)",
                tb ? " (transb = T)" : " (transb = N)") &&
-         ld_ok("ldc", p.c.ld, p.m, "max(1, m)", "");
+         (p.in_place() || ld_ok("ldc", p.c.ld, p.m, "max(1, m)", "")) &&
+         ld_ok(names_of(p).ldd, p.d.ld, p.m, "max(1, m)", "");
 }
 
 // An array of matrix pointers, and what it holds where that can be read.
-template <class T>
-bool array_ok(const char* argument, const GemmOperand<T>& x, const GemmProblem& p) {
-  if (!pointer_ok(argument, x.pointers, sizeof(void*))) return false;
+bool array_ok(const char* argument, const Operand& x, const GemmProblem& p) {
+  if (!pointer_ok(argument, static_cast<const void*>(x.pointers), sizeof(void*))) return false;
+  const int64_t size = element_bytes(x.type);
   for (int64_t i = 0; p.readable_arrays && i < p.batch_count; ++i) {
-    const T* matrix = x.pointers[i];
-    if (!matrix || reinterpret_cast<uintptr_t>(matrix) % sizeof(T) != 0) {
-      return refuse("%s[%lld] = %p is NULL or not a multiple of 4 bytes", argument, number(i),
-                    static_cast<const void*>(matrix));
+    const void* matrix = x.pointers[i];
+    if (!matrix || reinterpret_cast<uintptr_t>(matrix) % static_cast<uintptr_t>(size) != 0) {
+      return refuse("%s[%lld] = %p is NULL or not a multiple of %lld bytes", argument, number(i),
+                    matrix, number(size));
     }
   }
   return true;
 }
 
+// Which operands a product looks at.
+struct GemmReads {
+  bool inputs;  // A and B
+  bool c;       // where it is not D
+};
+
+bool bias_placed(const GemmProblem& p) {
+  return !p.epilogue.bias || pointer_ok("bias", p.epilogue.bias, element_bytes(p.d.type));
+}
+
+bool arrays_ok(const GemmProblem& p, const GemmNames& names, const GemmReads& reads) {
+  if (reads.inputs && !(array_ok(names.a, p.a, p) && array_ok(names.b, p.b, p))) return false;
+  if (reads.c && !array_ok(names.c, p.c, p)) return false;
+  if (!array_ok(names.d, p.d, p) || !bias_placed(p)) return false;
+  return !reads.c || p.c.pointers != p.d.pointers ||
+         refuse("C_array is D_array, but ldc = %lld is not ldd = %lld", number(p.c.ld),
+                number(p.d.ld));
+}
+
+bool matrices_placed(const GemmProblem& p, const GemmNames& names, const GemmReads& reads) {
+  const auto placed = [](const char* name, const Operand& x) {
+    return pointer_ok(name, x.data, element_bytes(x.type));
+  };
+  return (!reads.inputs || (placed(names.a, p.a) && placed(names.b, p.b))) &&
+         (!reads.c || placed(names.c, p.c)) && placed(names.d, p.d) && bias_placed(p);
+}
+
+// Byte counts, and nothing that is read lies in D.
+bool matrices_apart(const GemmProblem& p, const GemmNames& names, const GemmReads& reads) {
+  const auto describe = [&](const char* name, const Operand& x, int64_t rows, int64_t columns,
+                            BatchedFootprint* footprint) {
+    return make_footprint(name, x.data, columns, rows, x.ld, p.batch_count, x.stride,
+                          element_bytes(x.type), footprint);
+  };
+  BatchedFootprint d{};
+  if (!describe(names.d, p.d, p.m, p.n, &d) || !distinct_outputs(names.d, d, p.d.stride)) {
+    return false;
+  }
+  const auto apart = [&](const char* name, const Operand& x, int64_t rows, int64_t columns,
+                         const char* why) {
+    BatchedFootprint input{};
+    return describe(name, x, rows, columns, &input) &&
+           (!overlap(d, input) || refuse("%s overlaps %s%s", names.d, name, why));
+  };
+  const Operand bias{const_cast<void*>(p.epilogue.bias), nullptr, p.m, p.epilogue.stride_bias,
+                     p.d.type};
+  return (!reads.inputs || (apart(names.a, p.a, p.a_rows(), p.a_cols(), "") &&
+                            apart(names.b, p.b, p.b_rows(), p.b_cols(), ""))) &&
+         (!reads.c ||
+          apart(names.c, p.c, p.m, p.n,
+                " (where C is D, pointer, leading dimension and stride are the same)")) &&
+         (!bias.data || apart("bias", bias, p.m, 1, ""));
+}
+
 bool pointers_ok(const GemmProblem& p) {
+  const GemmNames names = names_of(p);
+  const GemmReads reads{!p.scales_only(), !p.in_place() && !p.epilogue.beta.is(0.0f)};
   constexpr int64_t kFloat = sizeof(float);
-  const bool reads_inputs = !p.scales_only();
-  if (!pointer_ok("alpha", p.alpha.address, kFloat) ||
-      !pointer_ok("beta", p.beta.address, kFloat)) {
+  if (!pointer_ok("alpha", p.epilogue.alpha.address, kFloat) ||
+      !pointer_ok("beta", p.epilogue.beta.address, kFloat)) {
     return false;
   }
-  if (p.pointer_arrays) {
-    return (!reads_inputs || (array_ok("A", p.a, p) && array_ok("B", p.b, p))) &&
-           array_ok("C", p.c, p);
-  }
-  BatchedFootprint a{}, b{}, c{};
-  if (reads_inputs && !(pointer_ok("A", p.a.data, kFloat) && pointer_ok("B", p.b.data, kFloat))) {
-    return false;
-  }
-  if (!pointer_ok("C", p.c.data, kFloat) ||
-      !make_footprint("C", p.c.data, p.n, p.m, p.c.ld, p.batch_count, p.c.stride, kFloat, &c) ||
-      !distinct_outputs("C", c, p.c.stride)) {
-    return false;
-  }
-  if (!reads_inputs) return true;
-  return make_footprint("A", p.a.data, p.a_cols(), p.a_rows(), p.a.ld, p.batch_count, p.a.stride,
-                        kFloat, &a) &&
-         make_footprint("B", p.b.data, p.b_cols(), p.b_rows(), p.b.ld, p.batch_count, p.b.stride,
-                        kFloat, &b) &&
-         (!overlap(c, a) || refuse("%s overlaps %s", "C", "A")) &&
-         (!overlap(c, b) || refuse("%s overlaps %s", "C", "B"));
+  if (p.pointer_arrays) return arrays_ok(p, names, reads);
+  return matrices_placed(p, names, reads) && matrices_apart(p, names, reads);
 }
 
 bool shapes_ok(const SoftmaxProblem& p) {
@@ -205,7 +254,7 @@ Verdict verdict(const Problem& problem, Check check, bool nothing_to_do) {
 }  // namespace
 
 Verdict validate(const GemmProblem& p, Check check) {
-  const bool keeps_c = p.scales_only() && p.beta.is(1.0f);
+  const bool keeps_c = p.is_plain() && p.scales_only() && p.epilogue.beta.is(1.0f);
   return verdict(p, check, p.m == 0 || p.n == 0 || p.batch_count == 0 || keeps_c);
 }
 
@@ -230,6 +279,51 @@ bool valid_data_type(const char* argument, int value) {
 bool valid_softmax_mode(int value) {
   return value == MYGEMM_SOFTMAX || value == MYGEMM_LOG_SOFTMAX ||
          refuse("mode = %d is not a mygemmSoftmaxMode_t", value);
+}
+
+bool valid_product_math(int value) {
+  return value == MYGEMM_MATH_OF_HANDLE || value == MYGEMM_MATH_DEFAULT ||
+         value == MYGEMM_MATH_STRICT ||
+         refuse("math = %d is neither a mygemmMathMode_t nor MYGEMM_MATH_OF_HANDLE", value);
+}
+
+bool valid_activation(int value) {
+  return (value >= MYGEMM_ACTIVATION_NONE && value <= MYGEMM_ACTIVATION_GELU) ||
+         refuse("activation = %d is not a mygemmActivation_t", value);
+}
+
+Status supported_types(const GemmProblem& p) {
+  const auto supported = [](const char* argument, mygemmDataType_t type) {
+    return type == MYGEMM_R_32F
+               ? MYGEMM_STATUS_SUCCESS
+               : fail(MYGEMM_STATUS_NOT_SUPPORTED,
+                      "%s = %d: products of this version take MYGEMM_R_32F = %d only", argument,
+                      type, MYGEMM_R_32F);
+  };
+  RETURN_IF_ERROR(supported("atype", p.a.type));
+  RETURN_IF_ERROR(supported("btype", p.b.type));
+  RETURN_IF_ERROR(supported("ctype", p.c.type));
+  return supported("dtype", p.d.type);
+}
+
+Status check_struct(const char* argument, const char* initialiser, const void* given,
+                    size_t known_bytes) {
+  const size_t struct_size = *static_cast<const size_t*>(given);
+  if (struct_size < known_bytes) {
+    return fail(MYGEMM_STATUS_INVALID_VALUE,
+                "%s->struct_size = %zu is smaller than %zu; start from %s", argument, struct_size,
+                known_bytes, initialiser);
+  }
+  // A newer caller may know more fields; one that it uses must not be ignored in silence.
+  const auto* bytes = static_cast<const unsigned char*>(given);
+  for (size_t i = known_bytes; i < struct_size; ++i) {
+    if (bytes[i] != 0) {
+      return fail(MYGEMM_STATUS_NOT_SUPPORTED,
+                  "%s sets a field at byte %zu, past the %zu bytes that this library knows",
+                  argument, i, known_bytes);
+    }
+  }
+  return MYGEMM_STATUS_SUCCESS;
 }
 
 }  // namespace mygemm

@@ -25,5 +25,16 @@ Verdict validate(const TransposeProblem& problem, Check check);
 bool valid_operation(const char* argument, int value);
 bool valid_data_type(const char* argument, int value);
 bool valid_softmax_mode(int value);
+bool valid_product_math(int value);  // of mygemmGemm_t: MYGEMM_MATH_OF_HANDLE too
+bool valid_activation(int value);
+
+// NOT_SUPPORTED where no kernel of this version takes the operands' element types.
+Status supported_types(const GemmProblem& problem);
+
+// A struct of the ABI that grows with versions, of which this library knows `known_bytes`; its
+// first field is its size as the caller knows it. INVALID_VALUE where that is too small,
+// NOT_SUPPORTED where the caller uses a field that this library does not know.
+Status check_struct(const char* argument, const char* initialiser, const void* given,
+                    size_t known_bytes);
 
 }  // namespace mygemm

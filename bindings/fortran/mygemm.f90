@@ -8,10 +8,12 @@
 ! takes host arrays, one with the CUDA backend device memory.
 !
 ! CMake: find_package(mygemm COMPONENTS Fortran), target mygemm::fortran. Without it, compile in
-! this order: mygemm_abi.f90, mygemm_products.f90, mygemm_rows.f90, mygemm_plans.f90, mygemm.f90.
+! this order: mygemm_abi.f90, mygemm_gemm.f90, mygemm_products.f90, mygemm_rows.f90,
+! mygemm_plans.f90, mygemm.f90.
 module mygemm
   use, intrinsic :: iso_c_binding, only: c_int, c_null_ptr, c_ptr, c_size_t, c_sizeof
   use mygemm_abi
+  use mygemm_general
   use mygemm_products_32
   use mygemm_products_64
   use mygemm_rows_32
@@ -26,13 +28,15 @@ module mygemm
   public :: MYGEMM_OP_N, MYGEMM_OP_T, MYGEMM_OP_C
   public :: MYGEMM_R_32F, MYGEMM_R_16F, MYGEMM_R_16BF
   public :: MYGEMM_SOFTMAX_MODE, MYGEMM_LOG_SOFTMAX_MODE
-  public :: MYGEMM_MATH_DEFAULT, MYGEMM_MATH_STRICT
+  public :: MYGEMM_MATH_DEFAULT, MYGEMM_MATH_STRICT, MYGEMM_MATH_OF_HANDLE
+  public :: MYGEMM_ACTIVATION_NONE, MYGEMM_ACTIVATION_RELU, MYGEMM_ACTIVATION_GELU
   public :: MYGEMM_POINTER_MODE_HOST, MYGEMM_POINTER_MODE_DEVICE
   public :: MYGEMM_BACKEND_AUTO, MYGEMM_BACKEND_CUDA, MYGEMM_BACKEND_HOST
   public :: mygemm_version, mygemm_status_string, mygemm_last_error
   public :: mygemm_create, mygemm_destroy, mygemm_get_backend, mygemm_set_stream, &
     mygemm_get_stream, mygemm_set_workspace, mygemm_get_workspace, mygemm_set_pointer_mode, &
     mygemm_get_pointer_mode, mygemm_set_math_mode, mygemm_get_math_mode
+  public :: mygemm_gemm_t, mygemm_gemm, mygemm_gemm_workspace_size, mygemm_explain_gemm
   public :: mygemm_sgemm, mygemm_sgemm_strided_batched, mygemm_sgemm_batched
   public :: mygemm_softmax, mygemm_softmax_backward, mygemm_transpose, &
     mygemm_transpose_strided_batched

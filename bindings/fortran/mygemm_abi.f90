@@ -2,7 +2,7 @@
 ! module mygemm, which alone programs use. include/mygemm/mygemm.h says what each does.
 module mygemm_abi
   use, intrinsic :: iso_c_binding, only: c_char, c_f_pointer, c_float, c_int, c_int32_t, &
-    c_int64_t, c_ptr, c_size_t
+    c_int64_t, c_null_char, c_ptr, c_size_t
   implicit none
   public
 
@@ -18,6 +18,9 @@ module mygemm_abi
   ! Not MYGEMM_SOFTMAX as in C: Fortran's names have no case, and that is a function.
   integer(c_int), parameter :: MYGEMM_SOFTMAX_MODE = 0, MYGEMM_LOG_SOFTMAX_MODE = 1
   integer(c_int), parameter :: MYGEMM_MATH_DEFAULT = 0, MYGEMM_MATH_STRICT = 1
+  integer(c_int), parameter :: MYGEMM_MATH_OF_HANDLE = -1
+  integer(c_int), parameter :: MYGEMM_ACTIVATION_NONE = 0, MYGEMM_ACTIVATION_RELU = 1, &
+    MYGEMM_ACTIVATION_GELU = 2
   integer(c_int), parameter :: MYGEMM_POINTER_MODE_HOST = 0, MYGEMM_POINTER_MODE_DEVICE = 1
   integer(c_int), parameter :: MYGEMM_BACKEND_AUTO = 0, MYGEMM_BACKEND_CUDA = 1, &
     MYGEMM_BACKEND_HOST = 2
@@ -315,4 +318,24 @@ contains
       text(i:i) = letters(i)
     end do
   end function as_text
+
+  ! Room for a text of C's, with its last NUL.
+  subroutine make_room(room, letters)
+    character(kind=c_char), allocatable, intent(inout) :: room(:)
+    integer(c_size_t), intent(in) :: letters
+    if (allocated(room)) deallocate(room)
+    allocate(room(letters + 1), source=c_null_char)
+  end subroutine make_room
+
+  ! The C string for `device`; not allocated, and so NULL, where that is blank.
+  subroutine name_device(device, name)
+    character(len=*), intent(in) :: device
+    character(kind=c_char), allocatable, intent(out) :: name(:)
+    integer :: i
+    if (device == '') return
+    allocate(name(len_trim(device) + 1), source=c_null_char)
+    do i = 1, len_trim(device)
+      name(i) = device(i:i)
+    end do
+  end subroutine name_device
 end module mygemm_abi

@@ -1,8 +1,7 @@
 ! Workspaces and explanations; see the module mygemm. What mygemm_plans.inc says once is compiled
 ! for sizes of either kind.
 module mygemm_plans_32
-  use, intrinsic :: iso_c_binding, only: c_loc, c_null_char, c_null_ptr, &
-    ik => c_int32_t
+  use, intrinsic :: iso_c_binding, only: c_loc, c_null_ptr, ik => c_int32_t
   use mygemm_abi
   implicit none
   private
@@ -10,8 +9,7 @@ module mygemm_plans_32
 end module mygemm_plans_32
 
 module mygemm_plans_64
-  use, intrinsic :: iso_c_binding, only: c_loc, c_null_char, c_null_ptr, &
-    ik => c_int64_t
+  use, intrinsic :: iso_c_binding, only: c_loc, c_null_ptr, ik => c_int64_t
   use mygemm_abi
   implicit none
   private

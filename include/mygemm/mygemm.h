@@ -67,7 +67,8 @@ typedef enum { MYGEMM_MATH_DEFAULT = 0, MYGEMM_MATH_STRICT = 1 } mygemmMathMode_
 /* The function that a product applies to each element last, in FP32:
  *   RELU: t > 0 ? t : 0, and NaN stays NaN
  *   GELU: t / (1 + exp(-2 u)), u = sqrt(2 / pi) * (t + 0.044715 t^3): the tanh form,
- *         0.5 t (1 + tanh u), without its cancellation */
+ *         0.5 t (1 + tanh u), without its cancellation; its relative error is at most
+ *         (4 + 8 |u|) * 2^-23, results next to 0 may become 0, and -inf gives NaN */
 typedef enum {
   MYGEMM_ACTIVATION_NONE = 0,
   MYGEMM_ACTIVATION_RELU = 1,
@@ -117,7 +118,8 @@ typedef struct {
   int32_t math;                       /* mygemmMathMode_t or MYGEMM_MATH_OF_HANDLE */
   int32_t activation;                 /* mygemmActivation_t */
   const void *alpha, *beta;           /* one float each; see mygemm_set_pointer_mode */
-  /* Matrix i of a batch begins stride elements behind matrix i - 1. */
+  /* Matrix i of a batch begins stride elements behind matrix i - 1. Strides of A, B, C and bias may
+   * be 0 (one for all products) or negative. With batch_count = 1 they are ignored. */
   const void *A;
   int64_t lda, stride_a;
   const void *B;
@@ -126,22 +128,23 @@ typedef struct {
   int64_t ldc, stride_c;
   void *D;
   int64_t ldd, stride_d;
-  /* NULL, or the values to add: one for each of the m rows of D, of type dtype. */
+  /* NULL, or the values to add: one for each of the m rows of D, one behind the other, of dtype. */
   const void *bias;
   int64_t stride_bias;
-  /* Instead of A, B, C and D, if D_array is not NULL: arrays of batch_count matrix pointers, which
-   * live where the backend lives. C_array may be NULL: C is D. */
+  /* Instead of A, B, C and D and their strides, if D_array is not NULL: arrays of batch_count
+   * matrix pointers, which live where the backend lives and are read when the kernel runs. C_array
+   * may be NULL: C is D. */
   const void *const *A_array;
   const void *const *B_array;
   const void *const *C_array;
   void *const *D_array;
 } mygemmGemm_t;
 
-#define MYGEMM_GEMM_INIT                                                                        \
-  {                                                                                             \
-    sizeof(mygemmGemm_t), MYGEMM_OP_N, MYGEMM_OP_N, 0, 0, 0, 1, MYGEMM_R_32F, MYGEMM_R_32F,     \
-        MYGEMM_R_32F, MYGEMM_R_32F, MYGEMM_MATH_OF_HANDLE, MYGEMM_ACTIVATION_NONE, NULL, NULL,  \
-        NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL         \
+#define MYGEMM_GEMM_INIT                                                                       \
+  {                                                                                            \
+    sizeof(mygemmGemm_t), MYGEMM_OP_N, MYGEMM_OP_N, 0, 0, 0, 1, MYGEMM_R_32F, MYGEMM_R_32F,    \
+        MYGEMM_R_32F, MYGEMM_R_32F, MYGEMM_MATH_OF_HANDLE, MYGEMM_ACTIVATION_NONE, NULL, NULL, \
+        NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL        \
   }
 
 /* ---- library -------------------------------------------------------------------------------- */
@@ -236,17 +239,20 @@ MYGEMM_API mygemmStatus_t mygemm_sgemm_batched(
 
 /* The general product, batch_count times:
  *   D = activation(alpha * op(A) * op(B) + beta * C + bias)
- * All matrices are column-major, as in mygemm_sgemm; bias has one value for each row of D. C may be
- * D (the same pointer, leading dimension and stride) or another matrix that does not overlap D.
- * The epilogue is computed in FP32, one rounding after another, as a program would that stores the
+ * All matrices are column-major, as in mygemm_sgemm; bias has one value for each row of D. The
+ * epilogue is computed in FP32, one rounding after another, as a program would that stores the
  * plain product, then adds the bias, then applies the activation: with bias and RELU, in one call
  * or in three, the bits are the same.
- * Reads and writes as mygemm_sgemm does: A and B unless k = 0 or alpha = 0, C unless beta = 0. Where
- * D is C, beta = 1, nothing of A and B is read and there is neither bias nor activation, the call
- * touches nothing. D must not overlap A, B or bias. The three forms of mygemm_sgemm are shorthands.
+ *   C may be D (the same pointer, leading dimension and stride; or NULL) or lie apart from D.
+ *   D must not overlap A, B or bias, nor its matrices one another.
+ * Reads A and B unless k = 0 or alpha = 0 (then they may be NULL), C unless beta = 0 (where that is
+ * a host value, C may then point anywhere), bias unless it is NULL. Calls with nothing to do: m, n
+ * or batch_count is 0; or C is D, beta = 1, A and B are not read and there is neither bias nor
+ * activation. Matrix pointers and bias are multiples of 4 bytes. What arrays of pointers hold is
+ * checked as in mygemm_sgemm_batched, which with its two siblings is a shorthand for this call.
  * call->alpha and call->beta follow the handle's pointer mode.
- * Errors: NOT_INITIALIZED, INVALID_VALUE (call is NULL, struct_size is too small, or as in
- * mygemm_sgemm), NOT_SUPPORTED (types other than FP32; a field that this library does not know),
+ * Errors: NOT_INITIALIZED, INVALID_VALUE (call is NULL, struct_size is too small, or an argument
+ * breaks a rule), NOT_SUPPORTED (types other than FP32; a field that this library does not know),
  * EXECUTION_FAILED. */
 MYGEMM_API mygemmStatus_t mygemm_gemm(mygemmHandle_t handle, const mygemmGemm_t *call);
 
@@ -321,8 +327,7 @@ MYGEMM_API mygemmStatus_t mygemm_softmax_workspace_size(mygemmHandle_t handle,
                                                         mygemmSoftmaxMode_t mode, int64_t rows,
                                                         int64_t cols, mygemmDataType_t xtype,
                                                         mygemmDataType_t ytype, size_t *bytes);
-/* Of mygemm_gemm. Leading dimensions of 0 are taken as the smallest legal ones; no pointer is
- * followed, and matrix pointers matter as in mygemm_explain_gemm. */
+/* The same for mygemm_gemm; arguments are taken as in mygemm_explain_gemm. */
 MYGEMM_API mygemmStatus_t mygemm_gemm_workspace_size(mygemmHandle_t handle,
                                                      const mygemmGemm_t *call, size_t *bytes);
 /* in_place: 1 for out = in, else 0. */
@@ -351,12 +356,12 @@ MYGEMM_API mygemmStatus_t mygemm_explain_sgemm(mygemmHandle_t handle, const char
                                                int64_t ldb, int64_t stride_b, const float *C,
                                                int64_t ldc, int64_t stride_c, int64_t batch_count,
                                                char *text, size_t capacity, size_t *length);
-/* Of mygemm_gemm, with the same meaning of device, text, capacity and length. Leading dimensions of
- * 0 are taken as the smallest legal ones. alpha and beta are taken as numbers that are known only
- * when the kernel runs where they are NULL or device pointers. */
+/* The same for mygemm_gemm. Leading dimensions of 0 are taken as the smallest legal ones. alpha and
+ * beta are read where they are host values (handle = NULL: always), and taken as numbers that are
+ * known only when the kernel runs where they are NULL or device pointers. */
 MYGEMM_API mygemmStatus_t mygemm_explain_gemm(mygemmHandle_t handle, const char *device,
-                                              const mygemmGemm_t *call, char *text,
-                                              size_t capacity, size_t *length);
+                                              const mygemmGemm_t *call, char *text, size_t capacity,
+                                              size_t *length);
 MYGEMM_API mygemmStatus_t mygemm_explain_softmax(mygemmHandle_t handle, const char *device,
                                                  mygemmSoftmaxMode_t mode, int64_t rows,
                                                  int64_t cols, const void *x,

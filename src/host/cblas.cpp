@@ -1,4 +1,5 @@
-// Row host_cblas of sgemm: a CBLAS that the machine has, found at run time. Host backend.
+// The kernel host_cblas of matrix products: a CBLAS that the machine has, found at run time. Host
+// backend.
 //
 // The libraries are tried in this order, the first with a usable cblas_sgemm wins:
 //   libopenblas.so.0  OpenBLAS       libblis.so.4    BLIS       libmkl_rt.so.2  oneMKL
@@ -9,9 +10,10 @@
 #include <algorithm>
 #include <climits>
 
+#include "host/epilogue.h"
 #include "host/gemm.h"
-#include "host/parallel.h"
-#include "kernels/rows.h"
+#include "host/host.h"
+#include "kernels/gemm/config.h"
 
 namespace mygemm::host {
 namespace {
@@ -68,7 +70,7 @@ constexpr double kSmallFlops = 2.0 * 128 * 128 * 128;
 
 bool better_blocked(const GemmProblem& problem) {
   const int64_t largest =
-      std::max({problem.m, problem.n, problem.k, problem.a.ld, problem.b.ld, problem.c.ld});
+      std::max({problem.m, problem.n, problem.k, problem.a.ld, problem.b.ld, problem.d.ld});
   if (inside_cblas || largest > INT_MAX) return true;
   const double flops = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                        static_cast<double>(problem.k);
@@ -79,25 +81,30 @@ bool better_blocked(const GemmProblem& problem) {
 
 const char* find_cblas() { return cblas().name; }
 
-Status gemm_cblas(const GemmRow& row, const GemmProblem& problem, const LaunchContext& context) {
+// The library computes alpha * op(A) * op(B) + beta * C in D; the rest is one more pass over D.
+Status launch_gemm_cblas(const GemmProblem& problem, const GemmConfig& config,
+                         const LaunchContext& context) {
+  const Epilogue epilogue(problem);
   if (problem.scales_only()) {
-    scale_output(problem);
+    epilogue.finish_without_sums();
     return MYGEMM_STATUS_SUCCESS;
   }
-  if (better_blocked(problem)) return gemm_blocked(row, problem, context);
+  if (better_blocked(problem)) return launch_gemm_blocked(problem, config, context);
   const SgemmFunction sgemm = cblas().sgemm;
   if (sgemm == nullptr) return fail(MYGEMM_STATUS_NOT_SUPPORTED, "no CBLAS on this machine");
 
+  epilogue.copy_c_to_d();
   inside_cblas = true;
   for (int64_t i = 0; i < problem.batch_count; ++i) {
     sgemm(kColumnMajor, problem.transa ? kTranspose : kNoTranspose,
           problem.transb ? kTranspose : kNoTranspose, static_cast<int>(problem.m),
-          static_cast<int>(problem.n), static_cast<int>(problem.k), problem.alpha.value,
-          problem.a.matrix(i), static_cast<int>(problem.a.ld), problem.b.matrix(i),
-          static_cast<int>(problem.b.ld), problem.beta.value, problem.c.matrix(i),
-          static_cast<int>(problem.c.ld));
+          static_cast<int>(problem.n), static_cast<int>(problem.k), problem.epilogue.alpha.value,
+          problem.a.matrix<const float>(i), static_cast<int>(problem.a.ld),
+          problem.b.matrix<const float>(i), static_cast<int>(problem.b.ld),
+          problem.epilogue.beta.value, problem.d.matrix<float>(i), static_cast<int>(problem.d.ld));
   }
   inside_cblas = false;
+  epilogue.finish_all();
   return MYGEMM_STATUS_SUCCESS;
 }
 

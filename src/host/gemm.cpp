@@ -1,18 +1,21 @@
-// Rows host_naive and host_blocked of sgemm. Host backend; calls no other library.
+// The kernels host_naive and host_blocked of matrix products. Host backend; calls no other library.
 //
-// host_blocked cuts C into blocks, one task each. A task walks k in steps of kDepth: it packs that
-// part of op(B) for its columns, and of op(A) for kPanelRows of its rows at a time, and multiplies
-// tile by tile (gemm_microkernel.h). Tasks share nothing, so batches and single products are the
-// same loop and the result does not depend on the number of threads.
+// host_blocked divides D into blocks, one task each. A task walks k in steps of kDepth: it packs
+// that part of op(B) for its columns, and of op(A) for kPanelRows of its rows at a time, and
+// multiplies tile by tile (gemm_microkernel.h). The first step stores alpha * sum + beta * C in D,
+// later ones add alpha * sum to that, the last one finishes the tile. Tasks share nothing, so
+// batches and single products are the same loop and the result does not depend on the number of
+// threads.
 #include "host/gemm.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
 
+#include "host/epilogue.h"
 #include "host/gemm_microkernel.h"
 #include "host/parallel.h"
-#include "kernels/rows.h"
+#include "kernels/gemm/config.h"
 
 namespace mygemm::host {
 namespace {
@@ -21,7 +24,7 @@ namespace {
 // A in the second (288 KiB of 512 or more), kDepth x (columns of a block) of B in the last.
 constexpr int64_t kDepth = 384;
 constexpr int64_t kPanelRows = 192;
-// Blocks of C: packing costs every element of A and B once per block, 1/kMaxBlock of the work.
+// Blocks of D: packing costs every element of A and B once per block, 1/kMaxBlock of the work.
 constexpr int64_t kMaxBlock = 1024;
 constexpr int64_t kMinBlock = 192;
 
@@ -34,7 +37,7 @@ struct Free {
 };
 using Buffer = std::unique_ptr<float, Free>;
 
-// How C is cut into blocks.
+// The blocks that D is divided into.
 struct Grid {
   int64_t block_m, block_n;
   int64_t blocks_m, blocks_n;
@@ -42,7 +45,7 @@ struct Grid {
   int64_t blocks() const { return blocks_m * blocks_n; }
 };
 
-Grid cut(const GemmProblem& problem, const MicroKernel& kernel, int threads) {
+Grid divide(const GemmProblem& problem, const MicroKernel& kernel, int threads) {
   int64_t limit_m = kMaxBlock;
   int64_t limit_n = kMaxBlock;
   for (;;) {
@@ -59,12 +62,13 @@ Grid cut(const GemmProblem& problem, const MicroKernel& kernel, int threads) {
   }
 }
 
-// One tile of C. A tile that crosses an edge is computed whole in a copy: the same instructions,
+// One tile of D. A tile that crosses an edge is computed whole in a copy: the same instructions,
 // so the same bits, as for any other tile.
 void multiply_tile(const MicroKernel& kernel, int64_t depth, const float* a, const float* b,
-                   float alpha, float beta, float* c, int64_t ldc, int64_t rows, int64_t cols) {
+                   float alpha, float beta, const float* c, int64_t ldc, float* d, int64_t ldd,
+                   int64_t rows, int64_t cols) {
   if (rows >= kernel.mr && cols >= kernel.nr) {
-    kernel.run(depth, a, b, alpha, beta, c, ldc);
+    kernel.run(depth, a, b, alpha, beta, c, ldc, d, ldd);
     return;
   }
   float copy[kMaxTileElements] = {};
@@ -73,35 +77,48 @@ void multiply_tile(const MicroKernel& kernel, int64_t depth, const float* a, con
   if (beta != 0.0f) {
     for (int64_t j = 0; j < cols; ++j) std::copy_n(c + j * ldc, rows, copy + j * kernel.mr);
   }
-  kernel.run(depth, a, b, alpha, beta, copy, kernel.mr);
-  for (int64_t j = 0; j < cols; ++j) std::copy_n(copy + j * kernel.mr, rows, c + j * ldc);
+  kernel.run(depth, a, b, alpha, beta, copy, kernel.mr, copy, kernel.mr);
+  for (int64_t j = 0; j < cols; ++j) std::copy_n(copy + j * kernel.mr, rows, d + j * ldd);
 }
 
-// C(row0.., col0..) of one matrix of the batch, rows x cols of it.
-void multiply_block(const MicroKernel& kernel, const GemmProblem& problem, int64_t matrix,
-                    int64_t row0, int64_t col0, int64_t rows, int64_t cols, float* packed_a,
-                    float* packed_b) {
-  Strip a{problem.a.matrix(matrix), problem.transa ? problem.a.ld : 1,
+// A block of D: rows x cols of a matrix of the batch from (row, col) on.
+struct Block {
+  int64_t matrix, row, col, rows, cols;
+};
+
+void multiply_block(const MicroKernel& kernel, const GemmProblem& problem, const Epilogue& epilogue,
+                    const Block& block, float* packed_a, float* packed_b) {
+  Strip a{problem.a.matrix<const float>(block.matrix), problem.transa ? problem.a.ld : 1,
           problem.transa ? 1 : problem.a.ld};
-  Strip b{problem.b.matrix(matrix), problem.transb ? 1 : problem.b.ld,
+  Strip b{problem.b.matrix<const float>(block.matrix), problem.transb ? 1 : problem.b.ld,
           problem.transb ? problem.b.ld : 1};
-  const int64_t ldc = problem.c.ld;
-  float* c = problem.c.matrix(matrix) + row0 + col0 * ldc;
-  a.data += row0 * a.across;
-  b.data += col0 * b.across;
+  a.data += block.row * a.across;
+  b.data += block.col * b.across;
+  const float alpha = problem.epilogue.alpha.value;
+  const int64_t ldd = problem.d.ld;
+  float* const d = problem.d.matrix<float>(block.matrix) + block.row + block.col * ldd;
   for (int64_t l = 0; l < problem.k; l += kDepth) {
     const int64_t depth = std::min(kDepth, problem.k - l);
-    const float beta = l == 0 ? problem.beta.value : 1.0f;
-    kernel.pack_b({b.data + l * b.along, b.across, b.along}, cols, depth, packed_b);
-    for (int64_t i0 = 0; i0 < rows; i0 += kPanelRows) {
-      const int64_t panel_rows = std::min(kPanelRows, rows - i0);
+    // C and beta, and after the first step the sum so far and 1.
+    const bool first = l == 0, last = l + depth == problem.k;
+    const float beta = first ? problem.epilogue.beta.value : 1.0f;
+    const bool takes_c = first && beta != 0.0f;
+    const int64_t ldc = takes_c ? problem.c.ld : ldd;
+    const float* const c =
+        takes_c ? problem.c.matrix<const float>(block.matrix) + block.row + block.col * ldc : d;
+    kernel.pack_b({b.data + l * b.along, b.across, b.along}, block.cols, depth, packed_b);
+    for (int64_t i0 = 0; i0 < block.rows; i0 += kPanelRows) {
+      const int64_t panel_rows = std::min(kPanelRows, block.rows - i0);
       kernel.pack_a({a.data + i0 * a.across + l * a.along, a.across, a.along}, panel_rows, depth,
                     packed_a);
-      for (int64_t j = 0; j < cols; j += kernel.nr) {
+      for (int64_t j = 0; j < block.cols; j += kernel.nr) {
+        const int64_t cols = std::min<int64_t>(kernel.nr, block.cols - j);
         for (int64_t i = 0; i < panel_rows; i += kernel.mr) {
-          multiply_tile(kernel, depth, packed_a + i * depth, packed_b + j * depth,
-                        problem.alpha.value, beta, c + i0 + i + j * ldc, ldc, panel_rows - i,
-                        cols - j);
+          multiply_tile(kernel, depth, packed_a + i * depth, packed_b + j * depth, alpha, beta,
+                        c + i0 + i + j * ldc, ldc, d + i0 + i + j * ldd, ldd, panel_rows - i, cols);
+        }
+        if (last) {
+          epilogue.finish(block.matrix, block.row + i0, block.col + j, panel_rows, cols);
         }
       }
     }
@@ -110,29 +127,19 @@ void multiply_block(const MicroKernel& kernel, const GemmProblem& problem, int64
 
 }  // namespace
 
-void scale_output(const GemmProblem& problem) {
-  const float beta = problem.beta.value;
-  if (beta == 1.0f) return;
-  for (int64_t matrix = 0; matrix < problem.batch_count; ++matrix) {
-    for (int64_t j = 0; j < problem.n; ++j) {
-      float* column = problem.c.matrix(matrix) + j * problem.c.ld;
-      for (int64_t i = 0; i < problem.m; ++i) {
-        column[i] = beta == 0.0f ? 0.0f : beta * column[i];
-      }
-    }
-  }
-}
-
-Status gemm_naive(const GemmRow&, const GemmProblem& problem, const LaunchContext&) {
+Status launch_gemm_naive(const GemmProblem& problem, const GemmConfig&, const LaunchContext&) {
+  const Epilogue epilogue(problem);
   if (problem.scales_only()) {
-    scale_output(problem);
+    epilogue.finish_without_sums();
     return MYGEMM_STATUS_SUCCESS;
   }
-  const float alpha = problem.alpha.value;
-  const float beta = problem.beta.value;
+  const float alpha = problem.epilogue.alpha.value;
+  const float beta = problem.epilogue.beta.value;
   for (int64_t matrix = 0; matrix < problem.batch_count; ++matrix) {
-    const float* a = problem.a.matrix(matrix);
-    const float* b = problem.b.matrix(matrix);
+    const float* a = problem.a.matrix<const float>(matrix);
+    const float* b = problem.b.matrix<const float>(matrix);
+    const float* c = beta == 0.0f ? nullptr : problem.c.matrix<const float>(matrix);
+    float* d = problem.d.matrix<float>(matrix);
     for (int64_t j = 0; j < problem.n; ++j) {
       for (int64_t i = 0; i < problem.m; ++i) {
         float sum = 0.0f;
@@ -140,26 +147,27 @@ Status gemm_naive(const GemmRow&, const GemmProblem& problem, const LaunchContex
           sum += a[problem.transa ? l + i * problem.a.ld : i + l * problem.a.ld] *
                  b[problem.transb ? j + l * problem.b.ld : l + j * problem.b.ld];
         }
-        float& c = problem.c.matrix(matrix)[i + j * problem.c.ld];
-        c = beta == 0.0f ? alpha * sum : alpha * sum + beta * c;
+        d[i + j * problem.d.ld] = c ? alpha * sum + beta * c[i + j * problem.c.ld] : alpha * sum;
       }
     }
+    epilogue.finish(matrix, 0, 0, problem.m, problem.n);
   }
   return MYGEMM_STATUS_SUCCESS;
 }
 
-Status gemm_blocked(const GemmRow&, const GemmProblem& problem, const LaunchContext&) {
+Status launch_gemm_blocked(const GemmProblem& problem, const GemmConfig&, const LaunchContext&) {
+  const Epilogue epilogue(problem);
   if (problem.scales_only()) {
-    scale_output(problem);
+    epilogue.finish_without_sums();
     return MYGEMM_STATUS_SUCCESS;
   }
   const MicroKernel& kernel = micro_kernel();
   const double flops = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                        static_cast<double>(problem.k) * static_cast<double>(problem.batch_count);
   const int threads = threads_for(flops, kFlopsPerThread);
-  const Grid grid = cut(problem, kernel, threads);
+  const Grid grid = divide(problem, kernel, threads);
 
-  // Packing buffers belong to the call: a failure is known before C is touched, and nothing is
+  // Packing buffers belong to the call: a failure is known before D is touched, and nothing is
   // kept for threads that may outlive the library. Multiples of 64 bytes keep vectors aligned.
   const int64_t depth = std::min(kDepth, problem.k);
   const int64_t panel_rows = round_up(std::min(kPanelRows, grid.block_m), kernel.mr);
@@ -172,13 +180,13 @@ Status gemm_blocked(const GemmRow&, const GemmProblem& problem, const LaunchCont
   }
 
   parallel_for(grid.blocks() * problem.batch_count, threads, [&](int64_t task, int slot) {
-    const int64_t matrix = task / grid.blocks();
-    const int64_t block = task % grid.blocks();
-    const int64_t row0 = block % grid.blocks_m * grid.block_m;
-    const int64_t col0 = block / grid.blocks_m * grid.block_n;
+    const int64_t number = task % grid.blocks();
+    const int64_t row = number % grid.blocks_m * grid.block_m;
+    const int64_t col = number / grid.blocks_m * grid.block_n;
+    const Block block{task / grid.blocks(), row, col, std::min(grid.block_m, problem.m - row),
+                      std::min(grid.block_n, problem.n - col)};
     float* packed_a = buffer.get() + slot * (size_a + size_b);
-    multiply_block(kernel, problem, matrix, row0, col0, std::min(grid.block_m, problem.m - row0),
-                   std::min(grid.block_n, problem.n - col0), packed_a, packed_a + size_a);
+    multiply_block(kernel, problem, epilogue, block, packed_a, packed_a + size_a);
   });
   return MYGEMM_STATUS_SUCCESS;
 }

@@ -1,12 +1,21 @@
-// What the host rows of sgemm share. Host backend; includes only problem.h.
+// The host's kernels of matrix products: host_cblas, host_blocked and host_naive, as pairs of
+// configure and launch for the table of kernels. Host backend.
 #pragma once
 
-#include "problem.h"
+#include "kernels/kernel.h"
 
 namespace mygemm::host {
 
-// C = beta * C for every matrix of the batch, without reading C where beta is 0: all that is left
-// of a product whose k or alpha is 0.
-void scale_output(const GemmProblem& problem);
+// Without a device and without the rest of the host backend: see gemm_configure.cpp.
+const char* configure_gemm_cblas(const GemmKernel&, const GemmProblem&, const DeviceTraits&,
+                                 const PlanOptions&, GemmConfig*);
+const char* configure_gemm_blocked(const GemmKernel&, const GemmProblem&, const DeviceTraits&,
+                                   const PlanOptions&, GemmConfig*);
+const char* configure_gemm_naive(const GemmKernel&, const GemmProblem&, const DeviceTraits&,
+                                 const PlanOptions&, GemmConfig*);
+
+Status launch_gemm_cblas(const GemmProblem&, const GemmConfig&, const LaunchContext&);
+Status launch_gemm_blocked(const GemmProblem&, const GemmConfig&, const LaunchContext&);
+Status launch_gemm_naive(const GemmProblem&, const GemmConfig&, const LaunchContext&);
 
 }  // namespace mygemm::host

@@ -1,5 +1,5 @@
 // Micro-kernels of host_blocked for AVX-512, AVX2 and the baseline: one template, three widths.
-// Host backend; see gemm_microkernel.h. Each element of C is one chain of multiply-adds along k,
+// Host backend; see gemm_microkernel.h. Each element of D is one chain of multiply-adds along k,
 // so its bits do not depend on where tiles, blocks or threads begin.
 #include "host/gemm_microkernel.h"
 
@@ -44,7 +44,8 @@ void pack(const Strip& strip, int64_t width, int64_t depth, float* packed) {
 // for one column of A and one element of B.
 template <int kWidth, int kVectors, int kColumns>
 [[gnu::always_inline]] inline void multiply(int64_t depth, const float* a, const float* b,
-                                            float alpha, float beta, float* c, int64_t ldc) {
+                                            float alpha, float beta, const float* c, int64_t ldc,
+                                            float* d, int64_t ldd) {
   using Float = typename Simd<kWidth>::Float;
   constexpr int kRows = kVectors * kWidth;
   static_assert(kRows * kColumns <= kMaxTileElements);
@@ -61,7 +62,7 @@ template <int kWidth, int kVectors, int kColumns>
     }
   }
 #pragma GCC unroll 16
-  for (int j = 0; j < kColumns; ++j, c += ldc) {
+  for (int j = 0; j < kColumns; ++j, c += ldc, d += ldd) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       Float result = alpha * sum[j][v];
@@ -70,24 +71,26 @@ template <int kWidth, int kVectors, int kColumns>
         load(old, c + v * kWidth);
         result += beta * old;
       }
-      store(c + v * kWidth, result);
+      store(d + v * kWidth, result);
     }
   }
 }
 
 #if defined(__x86_64__)
 [[gnu::target("avx512f")]] void run_avx512(int64_t depth, const float* a, const float* b,
-                                           float alpha, float beta, float* c, int64_t ldc) {
-  multiply<16, 2, 12>(depth, a, b, alpha, beta, c, ldc);
+                                           float alpha, float beta, const float* c, int64_t ldc,
+                                           float* d, int64_t ldd) {
+  multiply<16, 2, 12>(depth, a, b, alpha, beta, c, ldc, d, ldd);
 }
 [[gnu::target("avx2,fma")]] void run_avx2(int64_t depth, const float* a, const float* b,
-                                          float alpha, float beta, float* c, int64_t ldc) {
-  multiply<8, 2, 6>(depth, a, b, alpha, beta, c, ldc);
+                                          float alpha, float beta, const float* c, int64_t ldc,
+                                          float* d, int64_t ldd) {
+  multiply<8, 2, 6>(depth, a, b, alpha, beta, c, ldc, d, ldd);
 }
 #endif
-void run_baseline(int64_t depth, const float* a, const float* b, float alpha, float beta, float* c,
-                  int64_t ldc) {
-  multiply<4, 2, 6>(depth, a, b, alpha, beta, c, ldc);
+void run_baseline(int64_t depth, const float* a, const float* b, float alpha, float beta,
+                  const float* c, int64_t ldc, float* d, int64_t ldd) {
+  multiply<4, 2, 6>(depth, a, b, alpha, beta, c, ldc, d, ldd);
 }
 
 constexpr MicroKernel kBaseline{8, 6, pack<8>, pack<6>, run_baseline};

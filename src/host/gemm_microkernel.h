@@ -1,4 +1,4 @@
-// The inner product of host_blocked: an mr x nr tile of C held in registers, fed from packed
+// The inner product of host_blocked: an mr x nr tile of D held in registers, fed from packed
 // panels, and the packing. Host backend; knows nothing of problems, blocks or threads.
 //
 // Packed panels: op(A) in groups of mr rows, op(B) in groups of nr columns. A group of width w and
@@ -23,10 +23,10 @@ struct MicroKernel {
   void (*pack_a)(const Strip& strip, int64_t width, int64_t depth, float* packed);
   void (*pack_b)(const Strip& strip, int64_t width, int64_t depth, float* packed);
 
-  // C = alpha * (group of A) * (group of B) + beta * C for one whole tile, column-major.
-  // Does not read C where beta is 0.
-  void (*run)(int64_t depth, const float* a, const float* b, float alpha, float beta, float* c,
-              int64_t ldc);
+  // D = alpha * (group of A) * (group of B) + beta * C for one whole tile, column-major; C may be
+  // D. Does not read C where beta is 0.
+  void (*run)(int64_t depth, const float* a, const float* b, float alpha, float beta,
+              const float* c, int64_t ldc, float* d, int64_t ldd);
 };
 
 inline constexpr int kMaxTileElements = 32 * 12;  // mr * nr of the largest

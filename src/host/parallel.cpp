@@ -1,4 +1,4 @@
-// How many threads the host rows use: OpenMP's answer, so OMP_NUM_THREADS and
+// How many threads the host kernels use: OpenMP's answer, so OMP_NUM_THREADS and
 // omp_set_num_threads() are honoured. Host backend; below the plan.
 #include "host/parallel.h"
 

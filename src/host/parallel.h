@@ -1,6 +1,6 @@
 // Threads of the host backend: the only file of it that knows OpenMP. Without OpenMP everything
 // here still works, on one thread. What a loop computes never depends on the number of threads:
-// callers cut work into pieces by size alone.
+// callers divide work by size alone.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,9 @@
 #include <omp.h>
 #endif
 
-namespace mygemm::host {
+#include "host/host.h"
 
-// Threads that kernels of the host use.
-int num_threads();
+namespace mygemm::host {
 
 // Waking a thread takes 2 to 5 us, as long as moving about 64 KiB or 0.3 MFLOP; a thread is worth
 // it for a few times as much.
@@ -31,7 +30,7 @@ inline int threads_for(double work, int64_t work_per_thread) {
 template <class Body>
 void parallel_for(int64_t count, int threads, const Body& body) {
 #ifdef _OPENMP
-  // Dynamic: pieces at the edges are smaller, and cores may be busy with something else.
+  // Dynamic: items at the edges are smaller, and cores may be busy with something else.
   if (threads > 1 && count > 1) {
 #pragma omp parallel num_threads(threads)
     {

@@ -33,6 +33,8 @@ static void test_enumerators(void) {
   CHECK(MYGEMM_R_32F == 0 && MYGEMM_R_16F == 2 && MYGEMM_R_16BF == 14);
   CHECK(MYGEMM_SOFTMAX == 0 && MYGEMM_LOG_SOFTMAX == 1);
   CHECK(MYGEMM_MATH_DEFAULT == 0 && MYGEMM_MATH_STRICT == 1);
+  CHECK(MYGEMM_MATH_OF_HANDLE == -1);
+  CHECK(MYGEMM_ACTIVATION_NONE == 0 && MYGEMM_ACTIVATION_RELU == 1 && MYGEMM_ACTIVATION_GELU == 2);
   CHECK(MYGEMM_POINTER_MODE_HOST == 0 && MYGEMM_POINTER_MODE_DEVICE == 1);
   CHECK(MYGEMM_BACKEND_AUTO == 0 && MYGEMM_BACKEND_CUDA == 1 && MYGEMM_BACKEND_HOST == 2);
 }
@@ -162,9 +164,14 @@ static void test_null_handle(void) {
   mygemmStream_t stream;
   mygemmPointerMode_t pointer_mode;
   mygemmMathMode_t math;
+  mygemmGemm_t gemm = MYGEMM_GEMM_INIT;
   void* workspace;
   size_t bytes;
 
+  CHECK(mygemm_gemm(NULL, NULL) == expected && last_error_names("handle"));
+  CHECK(mygemm_gemm(NULL, &gemm) == expected);
+  CHECK(mygemm_gemm_workspace_size(NULL, &gemm, &bytes) == expected);
+  CHECK(mygemm_explain_gemm(NULL, NULL, &gemm, NULL, 0, &bytes) == expected);
   CHECK(mygemm_get_backend(NULL, &backend) == expected && last_error_names("handle"));
   CHECK(mygemm_set_stream(NULL, NULL) == expected);
   CHECK(mygemm_get_stream(NULL, &stream) == expected);
@@ -239,6 +246,63 @@ static void test_compute(mygemmHandle_t handle) {
   CHECK(mygemm_sgemm_workspace_size(handle, n, n, 5, 6, 7, 1, NULL) == MYGEMM_STATUS_INVALID_VALUE);
 }
 
+/* The general product: its descriptor, its epilogue, what it refuses. */
+static void test_gemm(mygemmHandle_t handle) {
+  const float a[4] = {1, 2, 3, 4}; /* columns (1, 2) and (3, 4) */
+  const float b[2] = {5, 6}, c[2] = {1, -100}, bias[2] = {0.5f, 0.25f};
+  const float one = 1, two = 2;
+  float d[2] = {9, 9};
+  size_t bytes = 1, length = 0;
+  struct {
+    mygemmGemm_t known;
+    int64_t later;
+  } newer;
+  mygemmGemm_t call = MYGEMM_GEMM_INIT;
+  CHECK(call.struct_size == sizeof call && call.transa == MYGEMM_OP_N && call.batch_count == 1);
+  CHECK(call.atype == MYGEMM_R_32F && call.dtype == MYGEMM_R_32F && call.C == NULL);
+  CHECK(call.math == MYGEMM_MATH_OF_HANDLE && call.activation == MYGEMM_ACTIVATION_NONE);
+  CHECK(call.stride_bias == 0 && call.bias == NULL && call.D_array == NULL);
+  call.m = call.k = call.lda = call.ldb = call.ldc = call.ldd = 2;
+  call.n = 1;
+  call.alpha = &one;
+  call.beta = &two;
+  call.A = a;
+  call.B = b;
+  call.C = c;
+  call.D = d;
+  call.bias = bias;
+  call.activation = MYGEMM_ACTIVATION_RELU;
+  CHECK(mygemm_gemm(handle, &call) == MYGEMM_STATUS_SUCCESS);
+  CHECK(d[0] == 25.5f && d[1] == 0 && c[0] == 1);
+  call.activation = MYGEMM_ACTIVATION_NONE;
+  CHECK(mygemm_gemm(handle, &call) == MYGEMM_STATUS_SUCCESS && d[0] == 25.5f && d[1] == -165.75f);
+  CHECK(mygemm_gemm_workspace_size(handle, &call, &bytes) == MYGEMM_STATUS_SUCCESS && bytes == 0);
+  CHECK(mygemm_gemm_workspace_size(handle, &call, NULL) == MYGEMM_STATUS_INVALID_VALUE);
+  CHECK(mygemm_explain_gemm(NULL, "H200", &call, NULL, 0, &length) == MYGEMM_STATUS_SUCCESS);
+  CHECK(length > 0);
+
+  CHECK(mygemm_gemm(handle, NULL) == MYGEMM_STATUS_INVALID_VALUE && last_error_names("call"));
+  CHECK(mygemm_gemm_workspace_size(handle, NULL, &bytes) == MYGEMM_STATUS_INVALID_VALUE);
+  CHECK(mygemm_explain_gemm(handle, NULL, NULL, NULL, 0, &length) == MYGEMM_STATUS_INVALID_VALUE);
+  call.struct_size = offsetof(mygemmGemm_t, D_array);
+  CHECK(mygemm_gemm(handle, &call) == MYGEMM_STATUS_INVALID_VALUE);
+  CHECK(last_error_names("struct_size"));
+  memset(&newer, 0, sizeof newer);
+  newer.known = call;
+  newer.known.struct_size = sizeof newer;
+  CHECK(mygemm_gemm(handle, &newer.known) == MYGEMM_STATUS_SUCCESS);
+  newer.later = 1;
+  CHECK(mygemm_gemm(handle, &newer.known) == MYGEMM_STATUS_NOT_SUPPORTED);
+  call.struct_size = sizeof call;
+  call.ldd = 1;
+  CHECK(mygemm_gemm(handle, &call) == MYGEMM_STATUS_INVALID_VALUE);
+  CHECK(strcmp(mygemm_last_error(), "ldd = 1 is smaller than max(1, m) = 2") == 0);
+  call.dtype = MYGEMM_R_16F;
+  CHECK(mygemm_gemm(handle, &call) == MYGEMM_STATUS_NOT_SUPPORTED && last_error_names("dtype"));
+  call.math = 9;
+  CHECK(mygemm_gemm(handle, &call) == MYGEMM_STATUS_INVALID_VALUE && last_error_names("math"));
+}
+
 static void test_last_error(mygemmHandle_t handle) {
   const float x[64] = {0};
   float c[64];
@@ -291,6 +355,7 @@ int main(void) {
   if (handle == NULL) return 1;
   test_handle_state(handle);
   test_compute(handle);
+  test_gemm(handle);
   test_last_error(handle);
   test_explain(handle);
   CHECK(mygemm_destroy(handle) == MYGEMM_STATUS_SUCCESS);

@@ -18,7 +18,7 @@ namespace mygemm_tests {
 namespace {
 
 constexpr size_t kArenaBytes = 8192;
-constexpr int kCases = 45000;  // of each of the six kinds of call below
+constexpr int kCases = 45000;  // of each kind of call below
 constexpr int kFailuresShown = 3;
 
 bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -125,6 +125,51 @@ TEST_F(FuzzArguments, SgemmStridedBatched) {
       });
 }
 
+// As the general product's descriptor.
+mygemmGemm_t descriptor(const GemmCall& c) {
+  mygemmGemm_t call = MYGEMM_GEMM_INIT;
+  call.transa = c.transa;
+  call.transb = c.transb;
+  call.m = c.m;
+  call.n = c.n;
+  call.k = c.k;
+  call.batch_count = c.batch;
+  call.atype = c.types[0];
+  call.btype = c.types[1];
+  call.ctype = c.types[2];
+  call.dtype = c.types[3];
+  call.math = c.math;
+  call.activation = c.activation;
+  call.alpha = c.alpha;
+  call.beta = c.beta;
+  call.A = c.a;
+  call.lda = c.lda;
+  call.stride_a = c.stride_a;
+  call.B = c.b;
+  call.ldb = c.ldb;
+  call.stride_b = c.stride_b;
+  call.C = c.old_c;
+  call.ldc = c.ld_old_c;
+  call.stride_c = c.stride_old_c;
+  call.D = c.c;
+  call.ldd = c.ldc;
+  call.stride_d = c.stride_c;
+  call.bias = c.bias;
+  call.stride_bias = c.stride_bias;
+  return call;
+}
+
+TEST_F(FuzzArguments, Gemm) {
+  for (const bool batched : {false, true}) {
+    CallGenerator generator(arena(), batched ? 8 : 7);
+    run([&] { return generator.general_gemm(batched); },
+        [&](const GemmCall& c) {
+          const mygemmGemm_t call = descriptor(c);
+          return mygemm_gemm(handle_, &call);
+        });
+  }
+}
+
 TEST_F(FuzzArguments, Softmax) {
   CallGenerator generator(arena(), 3);
   run([&] { return generator.softmax(false); },
@@ -187,6 +232,39 @@ TEST_F(FuzzArguments, SgemmBatched) {
   EXPECT_TRUE(names(mygemm_last_error(), "B"));
   EXPECT_EQ(call(inputs, inputs, nullptr, 2, 2), MYGEMM_STATUS_INVALID_VALUE);
   EXPECT_TRUE(names(mygemm_last_error(), "C"));
+}
+
+// The same of the general product, whose D has arrays of its own.
+TEST_F(FuzzArguments, GemmOfPointerArrays) {
+  const float one = 1;
+  float* matrices = reinterpret_cast<float*>(begin());
+  const void* inputs[2] = {matrices, matrices + 16};
+  void* outputs[2] = {matrices + 32, matrices + 48};
+  const auto call = [&](auto change) {
+    mygemmGemm_t gemm = MYGEMM_GEMM_INIT;
+    gemm.m = gemm.n = gemm.k = gemm.lda = gemm.ldb = gemm.ldd = gemm.batch_count = 2;
+    gemm.alpha = gemm.beta = &one;
+    gemm.A_array = gemm.B_array = inputs;
+    gemm.D_array = outputs;
+    change(gemm);
+    return mygemm_gemm(handle_, &gemm);
+  };
+  EXPECT_EQ(call([](mygemmGemm_t&) {}), MYGEMM_STATUS_SUCCESS);
+  EXPECT_EQ(call([&](mygemmGemm_t& g) { g.C_array = inputs, g.ldc = 3; }), MYGEMM_STATUS_SUCCESS);
+  EXPECT_EQ(call([&](mygemmGemm_t& g) { g.C_array = outputs, g.ldc = 2; }), MYGEMM_STATUS_SUCCESS);
+  EXPECT_EQ(call([](mygemmGemm_t& g) { g.k = 0, g.A_array = g.B_array = nullptr; }),
+            MYGEMM_STATUS_SUCCESS);
+  EXPECT_EQ(call([](mygemmGemm_t& g) { g.A_array = nullptr; }), MYGEMM_STATUS_INVALID_VALUE);
+  EXPECT_TRUE(names(mygemm_last_error(), "A_array"));
+  EXPECT_EQ(call([&](mygemmGemm_t& g) { g.C_array = outputs, g.ldc = 3; }),
+            MYGEMM_STATUS_INVALID_VALUE);
+  EXPECT_TRUE(names(mygemm_last_error(), "ldc"));
+  EXPECT_EQ(call([&](mygemmGemm_t& g) { g.C_array = inputs, g.ldc = 1; }),
+            MYGEMM_STATUS_INVALID_VALUE);
+  EXPECT_TRUE(names(mygemm_last_error(), "ldc"));
+  outputs[1] = nullptr;
+  EXPECT_EQ(call([](mygemmGemm_t&) {}), MYGEMM_STATUS_INVALID_VALUE);
+  EXPECT_TRUE(names(mygemm_last_error(), "D_array"));
 }
 
 }  // namespace

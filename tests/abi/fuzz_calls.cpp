@@ -138,6 +138,43 @@ GemmCall CallGenerator::gemm(bool batched) {
   return call;
 }
 
+GemmCall CallGenerator::general_gemm(bool batched) {
+  GemmCall call = gemm(batched);
+  call.general = true;
+  call.activation = static_cast<int>(random_.integer(0, 2));
+  call.math = static_cast<int>(random_.integer(-1, 1));
+  const bool sized = call.m > 0 && call.m < 7 && call.n > 0 && call.n < 7 && call.batch < 4;
+  const auto input = [&](int64_t span, int64_t* stride_out) {
+    *stride_out = batched ? stride(span, true) : random_.integer(-1, 1);
+    const int64_t shift = batched ? (call.batch - 1) * *stride_out : 0;
+    return reinterpret_cast<const float*>(place(static_cast<int>(random_.integer(0, 1)),
+                                                std::max<int64_t>(0, -shift),
+                                                span + std::max<int64_t>(0, shift), 4));
+  };
+  if (sized && chance(50)) {
+    call.ld_old_c = ld(call.m);
+    call.old_c = input(call.ld_old_c * (call.n - 1) + call.m, &call.stride_old_c);
+    if (chance(40)) {  // C is D, or nearly so
+      call.old_c = call.c;
+      if (chance(80)) call.ld_old_c = call.ldc;
+      if (chance(80)) call.stride_old_c = call.stride_c;
+    }
+  }
+  if (sized && chance(60)) call.bias = input(call.m, &call.stride_bias);
+  if (!chance(25)) return call;
+  switch (random_.integer(0, 8)) {
+    case 0: break_integer(&call.ld_old_c); break;
+    case 1: break_integer(&call.stride_old_c); break;
+    case 2: break_pointer(&call.old_c); break;
+    case 3: break_integer(&call.stride_bias); break;
+    case 4: break_pointer(&call.bias); break;
+    case 5: break_enum(&call.math); break;
+    case 6: break_enum(&call.activation); break;
+    default: break_enum(&call.types[random_.integer(0, 3)]); break;
+  }
+  return call;
+}
+
 SoftmaxCall CallGenerator::softmax(bool backward) {
   new_placement();
   SoftmaxCall call{};
@@ -235,6 +272,13 @@ std::string text(const GemmCall& call) {
       << " beta=" << static_cast<const void*>(call.beta)
       << " C=" << static_cast<const void*>(call.c) << " ldc=" << call.ldc
       << " stride_c=" << call.stride_c << " batch_count=" << call.batch;
+  if (call.general) {
+    out << " (general: the output is D) C=" << static_cast<const void*>(call.old_c)
+        << " ldc=" << call.ld_old_c << " stride_c=" << call.stride_old_c
+        << " bias=" << static_cast<const void*>(call.bias) << " stride_bias=" << call.stride_bias
+        << " types=" << call.types[0] << "," << call.types[1] << "," << call.types[2] << ","
+        << call.types[3] << " math=" << call.math << " activation=" << call.activation;
+  }
   return out.str();
 }
 

@@ -14,6 +14,7 @@ class CallGenerator {
   CallGenerator(const Arena& arena, uint64_t seed) : arena_(arena), random_(seed) {}
 
   GemmCall gemm(bool batched);
+  GemmCall general_gemm(bool batched);
   SoftmaxCall softmax(bool backward);
   TransposeCall transpose(bool batched);
 

@@ -189,7 +189,39 @@ Verdict open_verdict() {
 
 }  // namespace
 
+namespace {
+
+// C takes D's place: as an operand there is only D.
+bool c_is_d(const GemmCall& call) {
+  return call.old_c == nullptr || (call.old_c == call.c && call.ld_old_c == call.ldc &&
+                                   (call.batch == 1 || call.stride_old_c == call.stride_c));
+}
+
+// The general product's enumerations and types; nothing where all are right.
+Verdict general_rules(const GemmCall& call) {
+  constexpr const char* kTypeNames[] = {"atype", "btype", "ctype", "dtype"};
+  Stage enums, types;
+  for (int i = 0; i < 4; ++i) {
+    enums.refuse_if(!is_type(call.types[i]), kTypeNames[i]);
+    types.refuse_if(call.types[i] != MYGEMM_R_32F, kTypeNames[i]);
+  }
+  enums.refuse_if(call.math < -1 || call.math > 1, "math");
+  enums.refuse_if(call.activation < 0 || call.activation > 2, "activation");
+  enums.refuse_if(!is_operation(call.transa), "transa");
+  enums.refuse_if(!is_operation(call.transb), "transb");
+  if (enums.broken()) return enums.verdict();
+  Verdict verdict = types.verdict();
+  verdict.status = types.broken() ? MYGEMM_STATUS_NOT_SUPPORTED : MYGEMM_STATUS_SUCCESS;
+  return verdict;
+}
+
+}  // namespace
+
 Verdict rules(const GemmCall& call, const Arena& arena) {
+  if (call.general) {
+    const Verdict verdict = general_rules(call);
+    if (verdict.status != MYGEMM_STATUS_SUCCESS) return verdict;
+  }
   Stage enums;
   enums.refuse_if(!is_operation(call.transa), "transa");
   enums.refuse_if(!is_operation(call.transb), "transb");
@@ -203,36 +235,53 @@ Verdict rules(const GemmCall& call, const Arena& arena) {
   const bool tb = call.transb != MYGEMM_OP_N;
   const int64_t a_rows = ta ? call.k : call.m;
   const int64_t b_rows = tb ? call.n : call.k;
+  const bool own_c = !c_is_d(call);
   sizes.refuse_if(call.lda < std::max<int64_t>(1, a_rows), "lda");
   sizes.refuse_if(call.ldb < std::max<int64_t>(1, b_rows), "ldb");
-  sizes.refuse_if(call.ldc < std::max<int64_t>(1, call.m), "ldc");
+  sizes.refuse_if(own_c && call.ld_old_c < std::max<int64_t>(1, call.m), "ldc");
+  sizes.refuse_if(call.ldc < std::max<int64_t>(1, call.m), call.general ? "ldd" : "ldc");
   if (sizes.broken()) return sizes.verdict();
   if (call.m == 0 || call.n == 0 || call.batch == 0) return done();
 
   const bool alpha_placed = !misplaced(call.alpha, 4);
   const bool beta_placed = !misplaced(call.beta, 4);
   const bool reads_inputs = call.k > 0 && !(alpha_placed && *call.alpha == 0);
-  // C becomes C: whether that is nothing to do, pointers or not, is not said.
-  if (!reads_inputs && beta_placed && *call.beta == 1) return open_verdict();
+  const bool reads_c = own_c && !(beta_placed && *call.beta == 0);
+  const bool keeps_c = !own_c && call.bias == nullptr && call.activation == MYGEMM_ACTIVATION_NONE;
+  // C becomes C: whether that is nothing to do, pointers or not, is not said of mygemm_sgemm.
+  if (!reads_inputs && keeps_c && beta_placed && *call.beta == 1) {
+    return call.general ? done() : open_verdict();
+  }
+  const char* const output = call.general ? "D" : "C";
   Stage pointers;
   pointers.refuse_if(!alpha_placed, "alpha");
   pointers.refuse_if(!beta_placed, "beta");
   pointers.refuse_if(reads_inputs && misplaced(call.a, 4), "A");
   pointers.refuse_if(reads_inputs && misplaced(call.b, 4), "B");
-  pointers.refuse_if(misplaced(call.c, 4), "C");
+  pointers.refuse_if(reads_c && misplaced(call.old_c, 4), "C");
+  pointers.refuse_if(misplaced(call.c, 4), output);
+  pointers.refuse_if(call.bias != nullptr && misplaced(call.bias, 4), "bias");
   if (pointers.broken()) return pointers.verdict();
 
-  const Operand c{"C", call.c, call.n, call.m, call.ldc, call.batch, call.stride_c, 4};
+  const auto operand = [&](const char* name, const float* data, int64_t rows, int64_t columns,
+                           int64_t ld, int64_t stride) {
+    return Operand{name, data, columns, rows, ld, call.batch, stride, 4};
+  };
+  const Operand out = operand(output, call.c, call.m, call.n, call.ldc, call.stride_c);
   std::vector<Input> inputs;
   if (reads_inputs) {
-    inputs.push_back(
-        {{"A", call.a, ta ? call.m : call.k, a_rows, call.lda, call.batch, call.stride_a, 4},
-         false});
-    inputs.push_back(
-        {{"B", call.b, tb ? call.k : call.n, b_rows, call.ldb, call.batch, call.stride_b, 4},
-         false});
+    const int64_t a_cols = ta ? call.m : call.k, b_cols = tb ? call.k : call.n;
+    inputs.push_back({operand("A", call.a, a_rows, a_cols, call.lda, call.stride_a), false});
+    inputs.push_back({operand("B", call.b, b_rows, b_cols, call.ldb, call.stride_b), false});
   }
-  return memory_rules(inputs, c, arena);
+  if (reads_c) {
+    inputs.push_back(
+        {operand("C", call.old_c, call.m, call.n, call.ld_old_c, call.stride_old_c), false});
+  }
+  if (call.bias != nullptr) {
+    inputs.push_back({operand("bias", call.bias, call.m, 1, call.m, call.stride_bias), false});
+  }
+  return memory_rules(inputs, out, arena);
 }
 
 Verdict rules(const SoftmaxCall& call, const Arena& arena) {

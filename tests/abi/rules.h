@@ -45,9 +45,18 @@ struct GemmCall {
   const float* b;
   int64_t ldb, stride_b;
   const float* beta;
-  float* c;
+  float* c;  // the output, which the general product calls D
   int64_t ldc, stride_c;
   int64_t batch;
+  // The general product alone.
+  bool general = false;
+  const float* old_c = nullptr;  // C, where it is not D
+  int64_t ld_old_c = 0, stride_old_c = 0;
+  const float* bias = nullptr;
+  int64_t stride_bias = 0;
+  int types[4] = {};  // of A, B, C and D
+  int math = MYGEMM_MATH_OF_HANDLE;
+  int activation = MYGEMM_ACTIVATION_NONE;
 };
 
 struct SoftmaxCall {

@@ -333,7 +333,7 @@ class Explain(CommandTest):
                          ["sgemm", "transpose", "softmax", "transpose"])
         for line in lines:
             call, _, outcome = line.partition(" # ")
-            row = outcome.split()[0].removeprefix("row=")
+            row = outcome.split()[0].removeprefix("kernel=")
             text = self.succeed("explain", *call.split()[1:], MYGEMM_BACKEND="host")
             self.assertTrue(text.startswith("chosen: " + row + " "), text)
             self.assertIn("call: " + call.split(" ", 1)[1] + "\n", text)

@@ -1,7 +1,7 @@
 """Static test: the Fortran modules say what mygemm.h says: constants, functions, every argument.
 
-Usage: fortran_test.py SOURCE_DIR [unittest options]. Reads bindings/fortran/mygemm_abi.f90, which
-has the C interface as it is, the names that the module mygemm makes public, and the program of the
+Usage: fortran_test.py SOURCE_DIR [unittest options]. Reads bindings/fortran/mygemm_abi.f90 and
+mygemm_gemm.f90, which have the C interface as it is, the names that the module mygemm makes public, and the program of the
 consumer tests, which calls each of them.
 """
 import pathlib
@@ -26,6 +26,7 @@ MEMORY = {"const float *", "float *", "const void *", "void *", "char *", "const
           "float *const *"}
 BY_REFERENCE = {"const char *": {"character(kind=c_char), intent(in), optional"},
                 "const mygemmConfig_t *": {"type(mygemm_config), intent(in)"},
+                "const mygemmGemm_t *": {"type(mygemm_gemm_t), intent(in)"},
                 "void **": {"type(c_ptr), intent(out)"}}
 
 
@@ -39,6 +40,28 @@ def declarations_allowed(c_type):
         return BY_REFERENCE[c_type]
     pointee = BY_VALUE[c_type.removesuffix(" *")]
     return {f"{pointee}, intent(out)", f"{pointee}, intent(inout)"}
+
+
+def fields_of_header(text, struct):
+    """[(field, Fortran's declaration), ...] of a struct of mygemm.h."""
+    body = re.search(r"typedef struct \{([^}]*)\} " + struct + ";", text)[1]
+    fields = []
+    for statement in re.sub(r"/\*.*?\*/", "", body, flags=re.S).split(";")[:-1]:
+        c_type, names = re.fullmatch(r"\s*(size_t|int\w+|const void|void)\s+(.*)", statement,
+                                     re.S).groups()
+        for name in names.split(","):
+            fortran = "type(c_ptr)" if "*" in name else f"integer(c_{c_type})"
+            fields.append((re.search(r"\w+$", name)[0].lower(), fortran))
+    return fields
+
+
+def fields_of_module(text, struct):
+    """The same of a derived type, without what components begin as."""
+    text = re.sub(r" *&\n\s*", " ", text)
+    body = re.search(rf"type, bind\(C\) :: {struct}\n(.*?)\n *end type", text, re.S)[1]
+    return [(name.split(" = ")[0], declaration)
+            for declaration, names in re.findall(r"(\w+\(\w+\)) :: (.*)", body)
+            for name in names.split(", ")]
 
 
 def functions_of_header(text):
@@ -76,10 +99,15 @@ def functions_of_module(text):
 class Fortran(unittest.TestCase):
     def setUp(self):
         self.header = (SOURCE / "include/mygemm/mygemm.h").read_text()
-        self.abi = (SOURCE / "bindings/fortran/mygemm_abi.f90").read_text()
+        self.abi = "".join((SOURCE / "bindings/fortran" / name).read_text()
+                           for name in ("mygemm_abi.f90", "mygemm_gemm.f90"))
         module = re.sub(r"&\n\s*", "", (SOURCE / "bindings/fortran/mygemm.f90").read_text())
         self.public = {name for names in re.findall(r"^  public :: (.*)$", module, re.M)
                        for name in names.split(", ")}
+
+    def functions(self):
+        return {name for name in self.public
+                if name.startswith("mygemm_") and not name.endswith("_t")}
 
     def test_constants(self):
         in_c = {RENAMED.get(name, name): number for name, number in
@@ -92,7 +120,7 @@ class Fortran(unittest.TestCase):
         in_c = functions_of_header(self.header)
         self.assertGreater(len(in_c), 25)
         self.assertEqual(set(in_c) - {CREATE_WITH_CONFIG},
-                         {name for name in self.public if name.startswith("mygemm_")})
+                         self.functions())
         self.assertEqual(set(in_c) - {CREATE}, set(functions_of_module(self.abi)) - {"strlen"})
 
     def test_arguments(self):
@@ -108,17 +136,16 @@ class Fortran(unittest.TestCase):
         folder = SOURCE / "tests/consumers/fortran"
         program = "".join(path.read_text() for path in sorted(folder.glob("every_function.*")))
         called = set(re.findall(r"\b(mygemm_\w+)\(", program))
-        self.assertEqual({name for name in self.public if name.startswith("mygemm_")}, called)
+        self.assertEqual(self.functions(), called)
 
-    def test_configuration(self):
-        body = re.search(r"typedef struct \{(.*?)\} mygemmConfig_t;", self.header, re.S)[1]
-        fields = re.findall(r"^  (\w+) (\w+);", body, re.M)
-        in_fortran = re.search(r"type, bind\(C\) :: mygemm_config\n(.*?)\n *end type", self.abi,
-                               re.S)[1]
-        declared = [(kind, name) for kind, names in re.findall(r"integer\(c_(\w+)\) :: (.*)",
-                                                               in_fortran)
-                    for name in names.split(", ")]
-        self.assertEqual(declared, fields)
+    def test_structs(self):
+        for in_c, in_fortran in (("mygemmConfig_t", "mygemm_config"),
+                                 ("mygemmGemm_t", "mygemm_gemm_t")):
+            fields = fields_of_header(self.header, in_c)
+            self.assertGreater(len(fields), 2)
+            self.assertEqual(fields_of_module(self.abi, in_fortran), fields)
+        self.assertIn("MYGEMM_MATH_OF_HANDLE = -1", self.abi)
+        self.assertIn("#define MYGEMM_MATH_OF_HANDLE (-1)", self.header)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 /*
  * Static test: the interface on its own, as C99, C11, C++11 and C++20. The numbers of its
- * enumerators and the layout of its struct are part of the ABI. Compiled, never run.
+ * enumerators and the layout of its structs are part of the ABI. Compiled, never run.
  */
 #include "mygemm/mygemm.h"
 
@@ -25,6 +25,9 @@ SAME(MYGEMM_SOFTMAX, 0);
 SAME(MYGEMM_LOG_SOFTMAX, 1);
 SAME(MYGEMM_MATH_DEFAULT, 0);
 SAME(MYGEMM_MATH_STRICT, 1);
+SAME(MYGEMM_ACTIVATION_NONE, 0);
+SAME(MYGEMM_ACTIVATION_RELU, 1);
+SAME(MYGEMM_ACTIVATION_GELU, 2);
 SAME(MYGEMM_POINTER_MODE_HOST, 0);
 SAME(MYGEMM_POINTER_MODE_DEVICE, 1);
 SAME(MYGEMM_BACKEND_AUTO, 0);
@@ -36,6 +39,28 @@ typedef char struct_size_is_first[offsetof(mygemmConfig_t, struct_size) == 0 ? 1
 typedef char backend_is_next[offsetof(mygemmConfig_t, backend) == sizeof(size_t) ? 1 : -1];
 typedef char device_is_next[offsetof(mygemmConfig_t, device) == sizeof(size_t) + 4 ? 1 : -1];
 typedef char nothing_follows[sizeof(mygemmConfig_t) == sizeof(size_t) + 8 ? 1 : -1];
+
+/* mygemmGemm_t: first a size_t, then sizes of 8 bytes and pairs of enumerations of 4, then nothing
+ * but pointers, leading dimensions and strides: no padding anywhere. */
+typedef char size_comes_first[offsetof(mygemmGemm_t, struct_size) == 0 ? 1 : -1];
+typedef char transb_at[offsetof(mygemmGemm_t, transb) == sizeof(size_t) + 4 ? 1 : -1];
+typedef char m_at[offsetof(mygemmGemm_t, m) == sizeof(size_t) + 8 ? 1 : -1];
+typedef char atype_at[offsetof(mygemmGemm_t, atype) == sizeof(size_t) + 40 ? 1 : -1];
+typedef char activation_at[offsetof(mygemmGemm_t, activation) == sizeof(size_t) + 60 ? 1 : -1];
+typedef char alpha_at[offsetof(mygemmGemm_t, alpha) == sizeof(size_t) + 64 ? 1 : -1];
+typedef char
+    lda_at[offsetof(mygemmGemm_t, lda) == sizeof(size_t) + 64 + 3 * sizeof(void*) ? 1 : -1];
+typedef char d_array_is_last[offsetof(mygemmGemm_t, D_array) == sizeof(mygemmGemm_t) - sizeof(void*)
+                                 ? 1
+                                 : -1];
+typedef char
+    gemm_size[sizeof(mygemmGemm_t) == sizeof(size_t) + 64 + 11 * sizeof(void*) + 9 * 8 ? 1 : -1];
+
+int multiply(mygemmHandle_t handle);
+int multiply(mygemmHandle_t handle) {
+  const mygemmGemm_t call = MYGEMM_GEMM_INIT;
+  return call.batch_count == 1 && mygemm_gemm(handle, &call) == MYGEMM_STATUS_SUCCESS;
+}
 
 int create(mygemmHandle_t* handle);
 int create(mygemmHandle_t* handle) {

@@ -21,6 +21,7 @@ using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
 using mygemm_tests::transpose;
 using mygemm_tests::transpose_in_place;
+using mygemm_tests::with_epilogue;
 
 TEST(Log, DescribesProducts) {
   EXPECT_EQ(describe(gemm(false, true, 5, 6, 7)),
@@ -31,13 +32,29 @@ TEST(Log, DescribesProducts) {
   EXPECT_EQ(describe(p),
             "sgemm --transa T --transb N -m 5 -n 6 -k 7 --lda 7 --ldb 7 --ldc 5 --batch 3 "
             "--stride-a 35 --stride-b -50 --stride-c 30 --form strided");
-  p.a = {nullptr, address<const float* const>(0), 9, 0};
-  p.b = {nullptr, address<const float* const>(1), 8, 0};
-  p.c = {nullptr, address<float* const>(2), 7, 0};
+  p.a = {nullptr, address<void* const>(0), 9, 0};
+  p.b = {nullptr, address<void* const>(1), 8, 0};
+  p.c = p.d = {nullptr, address<void* const>(2), 7, 0};
   p.pointer_arrays = true;
   EXPECT_EQ(describe(p),
             "sgemm --transa T --transb N -m 5 -n 6 -k 7 --lda 9 --ldb 8 --ldc 7 --batch 3 "
             "--stride-a 0 --stride-b 0 --stride-c 0 --form pointers");
+}
+
+TEST(Log, DescribesGeneralProducts) {
+  GemmProblem p = with_epilogue(gemm(false, true, 5, 6, 7, 3));
+  p.d.ld = 9;
+  p.d.stride = 54;
+  EXPECT_EQ(describe(p),
+            "gemm --transa N --transb T -m 5 -n 6 -k 7 --lda 5 --ldb 6 --ldc 5 --ldd 9 --batch 3 "
+            "--stride-a 35 --stride-b 42 --stride-c 30 --stride-d 54 --form strided --bias 1 "
+            "--stride-bias 5 --activation gelu --c-is-d 0 --reads-c 1");
+  p = gemm(false, true, 5, 6, 7);
+  p.epilogue.activation = MYGEMM_ACTIVATION_RELU;
+  EXPECT_EQ(describe(p),
+            "gemm --transa N --transb T -m 5 -n 6 -k 7 --lda 5 --ldb 6 --ldc 5 --ldd 5 --batch 1 "
+            "--stride-a 0 --stride-b 0 --stride-c 0 --stride-d 0 --form single --bias 0 "
+            "--stride-bias 0 --activation relu --c-is-d 1 --reads-c 0");
 }
 
 TEST(Log, DescribesSoftmax) {
@@ -74,8 +91,13 @@ TEST(Log, DescribesTransposes) {
 // The longest lines are whole: 20 characters for each number.
 TEST(Log, DescribesTheLargestNumbers) {
   GemmProblem p = gemm(true, true, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX);
-  p.a.stride = p.b.stride = p.c.stride = INT64_MIN;
+  p.a.stride = p.b.stride = p.c.stride = p.d.stride = INT64_MIN;
   EXPECT_TRUE(describe(p).ends_with("--stride-c -9223372036854775808 --form strided"));
+  p.epilogue.bias = address<void>(4);
+  p.epilogue.stride_bias = INT64_MIN;
+  EXPECT_TRUE(
+      describe(p).ends_with("--bias 1 --stride-bias -9223372036854775808 "
+                            "--activation none --c-is-d 1 --reads-c 0"));
   TransposeProblem t = transpose(16, INT64_MAX, INT64_MAX, INT64_MAX);
   t.stride_in = t.stride_out = INT64_MIN;
   EXPECT_TRUE(describe(t).ends_with("--stride-out -9223372036854775808 --in-place 0"));
@@ -107,7 +129,7 @@ TEST_F(LogFile, GetsOneLineACall) {
   }
   const std::string call =
       "mygemm transpose --element-size 4 --rows 2 --cols 3 --ldin 3 --ldout 2 --batch 1 "
-      "--stride-in 0 --stride-out 0 --in-place 0 # row=host_blocked status=";
+      "--stride-in 0 --stride-out 0 --in-place 0 # kernel=host_blocked status=";
   EXPECT_EQ(text(), call + "0\n" + call + "13\n");
 }
 

@@ -31,18 +31,27 @@ GemmProblem gemm(bool transa, bool transb, int64_t m, int64_t n, int64_t k, int6
   p.n = n;
   p.k = k;
   p.batch_count = batch_count;
-  p.alpha = host_scalar(1.0f);
-  p.beta = host_scalar(0.0f);
+  p.epilogue.alpha = host_scalar(1.0f);
+  p.epilogue.beta = host_scalar(0.0f);
   const auto stride = [&](int64_t ld, int64_t columns) {
     return batch_count == 1 ? 0 : saturated_product(ld, columns);
   };
   const int64_t lda = std::max<int64_t>(1, p.a_rows()), ldb = std::max<int64_t>(1, p.b_rows());
   const int64_t ldc = std::max<int64_t>(1, m);
-  p.a = {address<const float>(0), nullptr, lda, stride(lda, p.a_cols())};
-  p.b = {address<const float>(1), nullptr, ldb, stride(ldb, p.b_cols())};
-  p.c = {address<float>(2), nullptr, ldc, stride(ldc, n)};
+  p.a = {address<void>(0), nullptr, lda, stride(lda, p.a_cols())};
+  p.b = {address<void>(1), nullptr, ldb, stride(ldb, p.b_cols())};
+  p.c = p.d = {address<void>(2), nullptr, ldc, stride(ldc, n)};
   p.math = MYGEMM_MATH_DEFAULT;
   return p;
+}
+
+GemmProblem with_epilogue(GemmProblem problem) {
+  problem.c.data = address<void>(3);
+  problem.epilogue.bias = address<void>(4);
+  problem.epilogue.stride_bias = problem.batch_count == 1 ? 0 : problem.m;
+  problem.epilogue.beta.value = 0.5f;
+  problem.epilogue.activation = MYGEMM_ACTIVATION_GELU;
+  return problem;
 }
 
 GemmProblem strict(GemmProblem problem) {
@@ -120,8 +129,14 @@ void random_problem(Random& random, GemmProblem* problem) {
   *problem =
       gemm(random.integer(0, 1) == 1, random.integer(0, 1) == 1, m, n, k, random_batch(random));
   constexpr float kScalars[] = {0.0f, 1.0f, 2.0f, std::numeric_limits<float>::quiet_NaN()};
-  problem->alpha.value = random.pick(kScalars, 4);
-  problem->beta.value = random.pick(kScalars, 4);
+  problem->epilogue.alpha.value = random.pick(kScalars, 4);
+  problem->epilogue.beta.value = random.pick(kScalars, 4);
+  if (random.integer(0, 3) > 0) return;
+  constexpr mygemmActivation_t kActivations[] = {MYGEMM_ACTIVATION_NONE, MYGEMM_ACTIVATION_RELU,
+                                                 MYGEMM_ACTIVATION_GELU};
+  problem->epilogue.activation = random.pick(kActivations, 3);
+  if (random.integer(0, 1) == 0) problem->epilogue.bias = address<void>(4);
+  if (random.integer(0, 1) == 0) problem->c.data = address<void>(6);
 }
 
 void random_problem(Random& random, SoftmaxProblem* problem) {
@@ -144,9 +159,9 @@ void random_problem(Random& random, TransposeProblem* problem) {
                                        : transpose_in_place(element_size, rows, cols, batch_count);
 }
 
-const mygemm::GemmRow& gemm_row(const char* name) {
-  for (const mygemm::GemmRow& row : mygemm::rows_for(GemmProblem{})) {
-    if (std::strcmp(row.name, name) == 0) return row;
+const mygemm::GemmKernel& gemm_kernel(const char* name) {
+  for (const mygemm::GemmKernel& kernel : mygemm::kernels_for(GemmProblem{})) {
+    if (std::strcmp(kernel.name, name) == 0) return kernel;
   }
   throw name;
 }

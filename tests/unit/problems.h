@@ -19,9 +19,12 @@ T* address(int index) {
 // A value for alpha or beta that is known when the call is made.
 mygemm::Scalar host_scalar(float value);
 
-// Dense problems with the smallest legal leading dimensions and strides; alpha = 1, beta = 0.
+// Dense problems with the smallest legal leading dimensions and strides; alpha = 1, beta = 0, C is
+// D.
 mygemm::GemmProblem gemm(bool transa, bool transb, int64_t m, int64_t n, int64_t k,
                          int64_t batch_count = 1);
+// The same with a C of its own, beta = 0.5, bias and GELU.
+mygemm::GemmProblem with_epilogue(mygemm::GemmProblem problem);
 // The same in strict math.
 mygemm::GemmProblem strict(mygemm::GemmProblem problem);
 mygemm::SoftmaxProblem softmax(int64_t rows, int64_t cols, mygemmDataType_t type = MYGEMM_R_32F);
@@ -43,8 +46,8 @@ void random_problem(Random& random, mygemm::GemmProblem* problem);
 void random_problem(Random& random, mygemm::SoftmaxProblem* problem);
 void random_problem(Random& random, mygemm::TransposeProblem* problem);
 
-// A row of the table of matrix products.
-const mygemm::GemmRow& gemm_row(const char* name);
+// A kernel of the table of matrix products.
+const mygemm::GemmKernel& gemm_kernel(const char* name);
 
 // A host of two threads.
 mygemm::DeviceTraits host_device(bool has_cblas);

@@ -22,13 +22,14 @@ using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
 using mygemm_tests::transpose;
 using mygemm_tests::transpose_in_place;
+using mygemm_tests::with_epilogue;
 
 constexpr int64_t kMost = INT64_MAX;
 
 TEST(Validate, SizesBeyondTheAddressSpace) {
   GemmProblem p = gemm(false, false, kMost / 4, 3, 1);
   EXPECT_TRUE(
-      refusal(p).starts_with("C spans 2.77e+19 bytes, which does not fit the address space "
+      refusal(p).starts_with("D spans 2.77e+19 bytes, which does not fit the address space "
                              "(ld = 2305843009213693951, stride = 0, batch_count = 1)"))
       << refusal(p);
   p = gemm(false, false, 8, 6, 5, 3);
@@ -44,26 +45,80 @@ TEST(Validate, SizesBeyondTheAddressSpace) {
   EXPECT_TRUE(refusal(t).starts_with("out spans ")) << refusal(t);
 }
 
+// The element of an operand with this number.
+void* element(const Operand& operand, int64_t number) {
+  return static_cast<float*>(operand.data) + number;
+}
+
+// The output's place and layout, as mygemm_sgemm has them: C is D.
+void set_output(GemmProblem& p, void* data, int64_t ld, int64_t stride) {
+  p.c = p.d = {data, nullptr, ld, stride};
+  p.output_is_c = true;
+}
+
 TEST(Validate, OverlapOfProducts) {
   GemmProblem p = gemm(false, false, 8, 6, 8);
-  p.c.data = const_cast<float*>(p.a.data) + 63;
+  set_output(p, element(p.a, 63), 8, 0);
   EXPECT_EQ(refusal(p), "C overlaps A");
-  p.c.data = const_cast<float*>(p.a.data) + 64;
+  set_output(p, element(p.a, 64), 8, 0);
   EXPECT_EQ(refusal(p), "");
-  p.c.data = const_cast<float*>(p.b.data);
+  set_output(p, p.b.data, 8, 0);
   EXPECT_EQ(refusal(p), "C overlaps B");
   p = gemm(false, false, 8, 6, 5, 3);
-  p.c.stride = 47;
+  set_output(p, p.d.data, 8, 47);
   EXPECT_EQ(refusal(p), "stride of C = 47 makes matrices of the batch overlap");
-  p.c.stride = -48;
+  set_output(p, p.d.data, 8, -48);
   EXPECT_EQ(refusal(p), "");
   p.a.stride = p.b.stride = 0;
   EXPECT_EQ(refusal(p), "");
   // Columns of C between columns of A, in one array.
   p = gemm(false, false, 8, 6, 6);
-  p.a.ld = p.c.ld = 16;
-  p.c.data = const_cast<float*>(p.a.data) + 8;
+  p.a.ld = 16;
+  set_output(p, element(p.a, 8), 16, 0);
   EXPECT_EQ(refusal(p), "");
+}
+
+TEST(Validate, OverlapOfGeneralProducts) {
+  const GemmProblem legal = with_epilogue(gemm(false, false, 8, 6, 5, 3));
+  EXPECT_EQ(refusal(legal), "");
+  GemmProblem p = legal;
+  p.d.data = element(p.a, 1);
+  EXPECT_EQ(refusal(p), "D overlaps A");
+  p.d.data = element(p.b, 1);
+  EXPECT_EQ(refusal(p), "D overlaps B");
+  // C is D, or apart from it; nothing between.
+  const std::string apart =
+      "D overlaps C (where C is D, pointer, leading dimension and stride are the same)";
+  p = legal;
+  p.c = p.d;
+  EXPECT_EQ(refusal(p), "");
+  p.c.ld = 9;
+  EXPECT_EQ(refusal(p), apart);
+  p.c = p.d;
+  p.c.stride = 0;
+  EXPECT_EQ(refusal(p), apart);
+  p.c = p.d;
+  p.c.data = element(p.d, 7);
+  EXPECT_EQ(refusal(p), apart);
+  p.c.data = element(p.d, 3 * 48);
+  EXPECT_EQ(refusal(p), "");
+  p.c = {p.a.data, nullptr, 8, -100};  // an input like the others
+  EXPECT_EQ(refusal(p), "");
+  p = legal;
+  p.epilogue.bias = element(p.d, 3 * 48 - 1);
+  EXPECT_EQ(refusal(p), "D overlaps bias");
+  p.epilogue.bias = element(p.d, 3 * 48);
+  EXPECT_EQ(refusal(p), "");
+  p.epilogue.stride_bias = -8;
+  EXPECT_EQ(refusal(p), "D overlaps bias");
+  p.epilogue.bias = p.c.data;
+  p.epilogue.stride_bias = 0;
+  EXPECT_EQ(refusal(p), "");
+  p.epilogue.stride_bias = kMost;
+  EXPECT_TRUE(refusal(p).starts_with("bias spans ")) << refusal(p);
+  p = legal;
+  p.c.stride = kMost;
+  EXPECT_TRUE(refusal(p).starts_with("C spans ")) << refusal(p);
 }
 
 TEST(Validate, OverlapOfSoftmax) {
@@ -117,11 +172,11 @@ TEST(Validate, OverlapOfTransposes) {
 
 TEST(Validate, LeadingDimensionsBeyondTheAddressSpace) {
   GemmProblem p = gemm(false, false, 8, 2, 5);
-  p.c.ld = kMost / 4 + 1;
+  set_output(p, p.d.data, kMost / 4 + 1, 0);
   EXPECT_NE(refusal(p).find("does not fit"), std::string::npos);
   // A single column goes nowhere, whatever its leading dimension.
   p = gemm(false, false, 8, 1, 5);
-  p.c.ld = kMost;
+  set_output(p, p.d.data, kMost, 0);
   EXPECT_EQ(refusal(p), "");
 }
 
@@ -155,21 +210,29 @@ TEST(Validate, RandomProductsAgainstSetsOfElements) {
     const bool ta = random.integer(0, 1) == 1, tb = random.integer(0, 1) == 1;
     GemmProblem p = gemm(ta, tb, random.integer(1, 4), random.integer(1, 4), random.integer(1, 4),
                          random.integer(1, 3));
-    const auto place = [&](auto& operand) {
-      operand.data = address<float>(0) + random.integer(0, 60);
+    const auto place = [&](Operand& operand) {
+      operand.data = element({address<void>(0), nullptr, 0, 0}, random.integer(0, 60));
       operand.ld += random.integer(0, 6);
       operand.stride = random.integer(-20, 20);
     };
     place(p.a);
     place(p.b);
-    place(p.c);
+    place(p.d);
+    p.c = p.d;
+    const bool own_c = random.integer(0, 2) == 0;
+    if (own_c) {
+      place(p.c);
+      p.epilogue.beta.value = 1.0f;
+    }
     bool any, disjoint;
     const auto a =
         elements_of(p.a.data, p.a_cols(), p.a_rows(), p.a.ld, p.a.stride, p.batch_count, &any);
     const auto b =
         elements_of(p.b.data, p.b_cols(), p.b_rows(), p.b.ld, p.b.stride, p.batch_count, &any);
-    const auto c = elements_of(p.c.data, p.n, p.m, p.c.ld, p.c.stride, p.batch_count, &disjoint);
-    const bool legal = disjoint && !share(c, a) && !share(c, b);
+    const auto c = elements_of(p.c.data, p.n, p.m, p.c.ld, p.c.stride, p.batch_count, &any);
+    const auto d = elements_of(p.d.data, p.n, p.m, p.d.ld, p.d.stride, p.batch_count, &disjoint);
+    const bool legal =
+        disjoint && !share(d, a) && !share(d, b) && (p.in_place() || !own_c || !share(d, c));
     ASSERT_EQ(refusal(p).empty(), legal) << refusal(p);
     ++verdicts[legal];
   }

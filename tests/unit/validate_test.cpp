@@ -29,6 +29,7 @@ using mygemm_tests::refusal;
 using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
 using mygemm_tests::transpose;
+using mygemm_tests::with_epilogue;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr int64_t kMost = INT64_MAX;
@@ -54,23 +55,53 @@ struct Rules {
   std::vector<Fault<Problem>> shapes, pointers;
 };
 
-Rules<GemmProblem> gemm_rules() {
+// mygemm_sgemm and its siblings, whose output is called C.
+GemmProblem plain(GemmProblem problem) {
+  problem.output_is_c = true;
+  return problem;
+}
+
+Rules<GemmProblem> plain_gemm_rules() {
   using P = GemmProblem;
-  return {gemm(false, true, 8, 6, 5, 3),
+  return {plain(gemm(false, true, 8, 6, 5, 3)),
           {{"m = -1 is negative", [](P& p) { p.m = -1; }},
            {"n = -2 is negative", [](P& p) { p.n = -2; }},
            {"k = -9223372036854775808 is negative", [](P& p) { p.k = INT64_MIN; }},
            {"batch_count = -4 is negative", [](P& p) { p.batch_count = -4; }},
            {"lda = 7 is smaller than max(1, m) = 8 (transa = N)", [](P& p) { p.a.ld = 7; }},
            {"ldb = 5 is smaller than max(1, n) = 6 (transb = T)", [](P& p) { p.b.ld = 5; }},
-           {"ldc = -8 is smaller than max(1, m) = 8", [](P& p) { p.c.ld = -8; }}},
-          {{"alpha is NULL", [](P& p) { p.alpha.address = nullptr; }},
+           {"ldc = -8 is smaller than max(1, m) = 8", [](P& p) { p.c.ld = p.d.ld = -8; }}},
+          {{"alpha is NULL", [](P& p) { p.epilogue.alpha.address = nullptr; }},
            {"beta = 0x10000000002 is not a multiple of 4 bytes",
-            [](P& p) { p.beta.address = misaligned<float>(2); }},
+            [](P& p) { p.epilogue.beta.address = misaligned<float>(2); }},
            {"A is NULL", [](P& p) { p.a.data = nullptr; }},
            {"B = 0x10000000001 is not a multiple of 4 bytes",
             [](P& p) { p.b.data = misaligned<float>(1); }},
-           {"C is NULL", [](P& p) { p.c.data = nullptr; }}}};
+           {"C is NULL", [](P& p) { p.c.data = p.d.data = nullptr; }}}};
+}
+
+Rules<GemmProblem> gemm_rules() {
+  using P = GemmProblem;
+  return {with_epilogue(gemm(true, false, 8, 6, 5, 3)),
+          {{"m = -1 is negative", [](P& p) { p.m = -1; }},
+           {"n = -2 is negative", [](P& p) { p.n = -2; }},
+           {"k = -3 is negative", [](P& p) { p.k = -3; }},
+           {"batch_count = -4 is negative", [](P& p) { p.batch_count = -4; }},
+           {"lda = 4 is smaller than max(1, k) = 5 (transa = T)", [](P& p) { p.a.ld = 4; }},
+           {"ldb = 4 is smaller than max(1, k) = 5 (transb = N)", [](P& p) { p.b.ld = 4; }},
+           {"ldc = 7 is smaller than max(1, m) = 8", [](P& p) { p.c.ld = 7; }},
+           {"ldd = 5 is smaller than max(1, m) = 8", [](P& p) { p.d.ld = 5; }}},
+          {{"alpha = 0x10000000001 is not a multiple of 4 bytes",
+            [](P& p) { p.epilogue.alpha.address = misaligned<float>(1); }},
+           {"beta is NULL", [](P& p) { p.epilogue.beta.address = nullptr; }},
+           {"A = 0x10000000003 is not a multiple of 4 bytes",
+            [](P& p) { p.a.data = misaligned<float>(3); }},
+           {"B is NULL", [](P& p) { p.b.data = nullptr; }},
+           {"C = 0x10000000002 is not a multiple of 4 bytes",
+            [](P& p) { p.c.data = misaligned<float>(2); }},
+           {"D is NULL", [](P& p) { p.d.data = nullptr; }},
+           {"bias = 0x10000000001 is not a multiple of 4 bytes",
+            [](P& p) { p.epilogue.bias = misaligned<float>(1); }}}};
 }
 
 Rules<SoftmaxProblem> softmax_rules() {
@@ -135,6 +166,7 @@ void check_rules(const Rules<Problem>& rules) {
   }
 }
 
+TEST(Validate, PlainGemmRulesInOrder) { check_rules(plain_gemm_rules()); }
 TEST(Validate, GemmRulesInOrder) { check_rules(gemm_rules()); }
 TEST(Validate, SoftmaxRulesInOrder) { check_rules(softmax_rules()); }
 TEST(Validate, SoftmaxBackwardRulesInOrder) { check_rules(softmax_backward_rules()); }
@@ -160,7 +192,9 @@ TEST(Validate, NothingToDoAfterShapesBeforePointers) {
   using S = SoftmaxProblem;
   using T = TransposeProblem;
   check_quick_return<G>(gemm_rules(), [](G& p) { p.batch_count = 0; });
-  check_quick_return<G>(gemm_rules(), [](G& p) { p.alpha.value = 0, p.beta.value = 1; });
+  check_quick_return<G>(plain_gemm_rules(), [](G& p) { p.batch_count = 0; });
+  check_quick_return<G>(plain_gemm_rules(),
+                        [](G& p) { p.epilogue.alpha.value = 0, p.epilogue.beta.value = 1; });
   check_quick_return<S>(softmax_rules(), [](S& p) { p.rows = 0; });
   check_quick_return<S>(softmax_backward_rules(), [](S& p) { p.rows = 0; });
   check_quick_return<T>(transpose_rules(), [](T& p) { p.batch_count = 0; });
@@ -174,10 +208,27 @@ TEST(Validate, NothingToDoWhereADimensionIsZero) {
   EXPECT_EQ(validate(transpose(4, 8, 0), Check::kEverything), Verdict::kDone);
   GemmProblem p = gemm(false, false, 8, 6, 0);  // C = 0
   EXPECT_EQ(validate(p, Check::kEverything), Verdict::kOk);
-  p.beta.value = 1.0f;
+  p.epilogue.beta.value = 1.0f;
   EXPECT_EQ(validate(p, Check::kEverything), Verdict::kDone);
-  p.beta.value = kNan;  // a device value
+  p.epilogue.beta.value = kNan;  // a device value
   EXPECT_EQ(validate(p, Check::kEverything), Verdict::kOk);
+}
+
+// D = activation(C + bias) is something to do, and so is D = C.
+TEST(Validate, SomethingToDoWithoutSums) {
+  GemmProblem p = gemm(false, false, 8, 6, 0);
+  p.epilogue.beta.value = 1.0f;
+  GemmProblem q = p;
+  q.epilogue.bias = address<void>(4);
+  EXPECT_EQ(validate(q, Check::kEverything), Verdict::kOk);
+  q = p;
+  q.epilogue.activation = MYGEMM_ACTIVATION_RELU;
+  EXPECT_EQ(validate(q, Check::kEverything), Verdict::kOk);
+  q = p;
+  q.c.data = address<void>(3);
+  EXPECT_EQ(validate(q, Check::kEverything), Verdict::kOk);
+  q.m = 0;
+  EXPECT_EQ(validate(q, Check::kEverything), Verdict::kDone);
 }
 
 TEST(Validate, LeadingDimensionsOfEmptyMatrices) {
@@ -197,30 +248,77 @@ TEST(Validate, LeadingDimensionsOfEmptyMatrices) {
 
 TEST(Validate, UnreadOperandsMayBeAnything) {
   GemmProblem p = gemm(false, false, 8, 6, 5, 3);
-  p.alpha.value = 0.0f;
+  p.epilogue.alpha.value = 0.0f;
   p.a.data = nullptr;
-  p.b = {p.c.data, nullptr, p.b.ld, kMost};
+  p.b = {p.d.data, nullptr, p.b.ld, kMost};
   EXPECT_EQ(refusal(p), "");
-  p.alpha.value = kNan;  // a device value: not known to be 0
+  p.epilogue.alpha.value = kNan;  // a device value: not known to be 0
   EXPECT_EQ(refusal(p), "A is NULL");
+  p = with_epilogue(gemm(false, false, 8, 6, 5, 3));
+  p.epilogue.beta.value = 0.0f;
+  p.c.data = misaligned<void>(1);
+  EXPECT_EQ(refusal(p), "");
+  p.c.data = static_cast<float*>(p.d.data) + 1;
+  EXPECT_EQ(refusal(p), "");
+  p.epilogue.beta.value = kNan;
+  EXPECT_EQ(refusal(p).substr(0, 12), "D overlaps C");
+}
+
+GemmProblem with_pointer_arrays(GemmProblem p) {
+  p.a = {nullptr, address<void* const>(0), 8, 0};
+  p.b = {nullptr, address<void* const>(0), 5, 0};
+  p.c = p.d = {nullptr, address<void* const>(0), 8, 0};
+  p.pointer_arrays = true;
+  return p;
 }
 
 TEST(Validate, ArraysOfPointersAreAlignedAndThere) {
-  GemmProblem p = gemm(false, false, 8, 6, 5, 3);
-  p.a = {nullptr, address<const float* const>(0), 8, 0};
-  p.b = {nullptr, address<const float* const>(0), 5, 0};
-  p.c = {nullptr, address<float* const>(0), 8, 0};
-  p.pointer_arrays = true;
+  GemmProblem p = plain(with_pointer_arrays(gemm(false, false, 8, 6, 5, 3)));
   EXPECT_EQ(refusal(p), "");
   GemmProblem q = p;
   q.a.pointers = nullptr;
   EXPECT_EQ(refusal(q), "A is NULL");
-  q.alpha.value = 0.0f;
+  q.epilogue.alpha.value = 0.0f;
   EXPECT_EQ(refusal(q), "");
-  q.c.pointers = nullptr;
+  q.c.pointers = q.d.pointers = nullptr;
   EXPECT_EQ(refusal(q), "C is NULL");
-  p.b.pointers = misaligned<const float* const>(4);
+  p.b.pointers = misaligned<void* const>(4);
   EXPECT_EQ(refusal(p), "B = 0x10000000004 is not a multiple of 8 bytes");
+}
+
+TEST(Validate, ArraysOfPointersOfTheGeneralProduct) {
+  const GemmProblem p = with_pointer_arrays(with_epilogue(gemm(false, false, 8, 6, 5, 3)));
+  EXPECT_EQ(refusal(p), "");
+  GemmProblem q = p;
+  q.b.pointers = nullptr;
+  EXPECT_EQ(refusal(q), "B_array is NULL");
+  q = p;
+  q.c.pointers = misaligned<void* const>(4);
+  EXPECT_EQ(refusal(q), "C_array = 0x10000000004 is not a multiple of 8 bytes");
+  q.epilogue.beta.value = 0.0f;
+  EXPECT_EQ(refusal(q), "");
+  q = p;
+  q.d.pointers = misaligned<void* const>(2);
+  EXPECT_EQ(refusal(q), "D_array = 0x10000000002 is not a multiple of 8 bytes");
+  q = p;
+  q.c.ld = 9;
+  EXPECT_EQ(refusal(q), "C_array is D_array, but ldc = 9 is not ldd = 8");
+}
+
+// What arrays in host memory hold is looked at.
+TEST(Validate, MatrixPointersInHostMemory) {
+  void* const good[] = {address<void>(0), address<void>(1), address<void>(2)};
+  void* const bad[] = {address<void>(0), misaligned<void>(2), address<void>(2)};
+  void* const missing[] = {address<void>(0), address<void>(1), nullptr};
+  GemmProblem p = with_pointer_arrays(gemm(false, false, 8, 6, 5, 3));
+  p.readable_arrays = true;
+  p.a.pointers = p.b.pointers = p.c.pointers = p.d.pointers = good;
+  EXPECT_EQ(refusal(p), "");
+  p.a.pointers = bad;
+  EXPECT_EQ(refusal(p), "A_array[1] = 0x10000000002 is NULL or not a multiple of 4 bytes");
+  p.a.pointers = good;
+  p.c.pointers = p.d.pointers = missing;
+  EXPECT_EQ(refusal(p), "D_array[2] = (nil) is NULL or not a multiple of 4 bytes");
 }
 
 // Shapes of any size: refused only for what shapes can break, and never an overflow.
@@ -249,6 +347,8 @@ TEST(Validate, Enumerations) {
     EXPECT_EQ(valid_operation("transa", value), value >= 0 && value <= 2) << value;
     EXPECT_EQ(valid_data_type("xtype", value), value == 0 || value == 2 || value == 14) << value;
     EXPECT_EQ(valid_softmax_mode(value), value == 0 || value == 1) << value;
+    EXPECT_EQ(valid_product_math(value), value >= -1 && value <= 1) << value;
+    EXPECT_EQ(valid_activation(value), value >= 0 && value <= 2) << value;
   }
   EXPECT_FALSE(valid_operation("transb", 3));
   EXPECT_STREQ(last_error_text(), "transb = 3 is not a mygemmOperation_t");
@@ -256,6 +356,43 @@ TEST(Validate, Enumerations) {
   EXPECT_STREQ(last_error_text(), "dytype = 1 is not a mygemmDataType_t");
   EXPECT_FALSE(valid_softmax_mode(-7));
   EXPECT_STREQ(last_error_text(), "mode = -7 is not a mygemmSoftmaxMode_t");
+  EXPECT_FALSE(valid_product_math(7));
+  EXPECT_STREQ(last_error_text(),
+               "math = 7 is neither a mygemmMathMode_t nor MYGEMM_MATH_OF_HANDLE");
+  EXPECT_FALSE(valid_activation(3));
+  EXPECT_STREQ(last_error_text(), "activation = 3 is not a mygemmActivation_t");
+}
+
+TEST(Validate, TypesThatNoProductTakes) {
+  GemmProblem p = gemm(false, false, 8, 6, 5);
+  EXPECT_EQ(supported_types(p), MYGEMM_STATUS_SUCCESS);
+  p.d.type = MYGEMM_R_16F;
+  EXPECT_EQ(supported_types(p), MYGEMM_STATUS_NOT_SUPPORTED);
+  EXPECT_STREQ(last_error_text(), "dtype = 2: products of this version take MYGEMM_R_32F = 0 only");
+  p.b.type = MYGEMM_R_16BF;
+  EXPECT_EQ(supported_types(p), MYGEMM_STATUS_NOT_SUPPORTED);
+  EXPECT_STREQ(last_error_text(),
+               "btype = 14: products of this version take MYGEMM_R_32F = 0 only");
+}
+
+TEST(Validate, StructsThatGrow) {
+  struct {
+    size_t struct_size;
+    int64_t known, later;
+  } given{sizeof given, 5, 0};
+  constexpr size_t kKnown = 2 * sizeof(int64_t);
+  const auto check = [&] { return check_struct("call", "MYGEMM_GEMM_INIT", &given, kKnown); };
+  EXPECT_EQ(check(), MYGEMM_STATUS_SUCCESS);
+  given.later = int64_t{1} << 40;
+  EXPECT_EQ(check(), MYGEMM_STATUS_NOT_SUPPORTED);
+  EXPECT_STREQ(last_error_text(),
+               "call sets a field at byte 21, past the 16 bytes that this library knows");
+  given.struct_size = kKnown;
+  EXPECT_EQ(check(), MYGEMM_STATUS_SUCCESS);
+  given.struct_size = kKnown - 1;
+  EXPECT_EQ(check(), MYGEMM_STATUS_INVALID_VALUE);
+  EXPECT_STREQ(last_error_text(),
+               "call->struct_size = 15 is smaller than 16; start from MYGEMM_GEMM_INIT");
 }
 
 }  // namespace

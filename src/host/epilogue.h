@@ -1,0 +1,44 @@
+// The way results of the host's products leave, made once from a problem and used at each place
+// where a result is complete: D = activation(alpha * sum + beta * C + bias). Host backend.
+//
+// Kernels store alpha * sum + beta * C in D themselves, with the multiply-adds that they have at
+// hand, and call finish() once no more of k is to come: until then an element of D is a sum.
+#pragma once
+
+#include "problem.h"
+
+namespace mygemm::host {
+
+class Epilogue {
+ public:
+  // Keeps a reference to the problem.
+  explicit Epilogue(const GemmProblem& problem);
+
+  // Adds the bias to rows x columns elements of D from (row, column) on, and applies the
+  // activation. In pieces of any size the bits are the same.
+  void finish(int64_t matrix, int64_t row, int64_t column, int64_t rows, int64_t columns) const {
+    if (finish_columns_) finish_some(matrix, row, column, rows, columns);
+  }
+  // The same for all of D, on several threads.
+  void finish_all() const;
+  // All of D where nothing of A and B is read: activation(beta * C + bias). Does not read C where
+  // beta is 0.
+  void finish_without_sums() const;
+  // Makes D what beta is applied to, for kernels that know one matrix only.
+  void copy_c_to_d() const;
+
+ private:
+  using FinishColumns = void (*)(float* d, int64_t ld, const float* bias, int64_t rows,
+                                 int64_t columns);
+
+  void finish_some(int64_t matrix, int64_t row, int64_t column, int64_t rows,
+                   int64_t columns) const;
+  template <class Body>
+  void for_columns(const Body& body) const;
+  void scale(int64_t matrix, int64_t column, int64_t columns) const;
+
+  const GemmProblem& problem_;
+  FinishColumns finish_columns_;  // nullptr: there is nothing to add or apply
+};
+
+}  // namespace mygemm::host

@@ -1,0 +1,46 @@
+// The estimates of the host's kernels of matrix products. Pure.
+#include "host/gemm.h"
+#include "kernels/gemm/config.h"
+
+namespace mygemm::host {
+namespace {
+
+// Seconds of one product besides its arithmetic: 16^3 on one core.
+constexpr double kCallSeconds = 0.5e-6, kCblasCallSeconds = 0.1e-6;
+
+// There is no grid. The launch asks OpenMP for threads, whose answer changes, and results do not
+// depend on it.
+void configure(const GemmKernel& kernel, const GemmProblem& p, const DeviceTraits& device,
+               double call_seconds, GemmConfig* config) {
+  *config = {};
+  config->seconds = call_seconds * static_cast<double>(p.batch_count) +
+                    2.0 * estimate::area(p) * estimate::effective_k(p) /
+                        (device.fp32_flops * kernel.figures.efficiency) +
+                    estimate::memory_seconds(p, device);
+}
+
+}  // namespace
+
+const char* configure_gemm_cblas(const GemmKernel& kernel, const GemmProblem& problem,
+                                 const DeviceTraits& device, const PlanOptions&,
+                                 GemmConfig* config) {
+  if (!device.has_cblas) return "no CBLAS was found on this machine";
+  configure(kernel, problem, device, kCblasCallSeconds, config);
+  return nullptr;
+}
+
+const char* configure_gemm_blocked(const GemmKernel& kernel, const GemmProblem& problem,
+                                   const DeviceTraits& device, const PlanOptions&,
+                                   GemmConfig* config) {
+  configure(kernel, problem, device, kCallSeconds, config);
+  return nullptr;
+}
+
+const char* configure_gemm_naive(const GemmKernel& kernel, const GemmProblem& problem,
+                                 const DeviceTraits& device, const PlanOptions&,
+                                 GemmConfig* config) {
+  configure(kernel, problem, device, kCallSeconds, config);
+  return nullptr;
+}
+
+}  // namespace mygemm::host
