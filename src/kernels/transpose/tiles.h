@@ -120,8 +120,8 @@ PatchGrid patch_grid(const PatchKernel&, const TransposeProblem&, const DeviceTr
 constexpr int vector_patches(int64_t element_size) { return element_size == 16 ? 2 : 1; }
 constexpr int tma_patches(int64_t element_size) { return element_size == 16 ? 2 : 1; }
 constexpr int shifted_patches(int64_t element_size) { return element_size >= 4 ? 2 : 1; }
-// Of the two tiles that a block swaps. H200: one of each tile draws 0.94 of a copy, one of either
-// 0.92.
+// Patches of a thread in the two tiles together that a block swaps. H200: one patch of each tile
+// draws 0.94 of a copy, one patch alone 0.92.
 constexpr int in_place_patches(int64_t element_size) {
   return element_size == 16 ? 4 : element_size == 1 ? 1 : 2;
 }
