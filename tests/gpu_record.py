@@ -24,7 +24,8 @@ import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 RECORD = SOURCE / "tests/gpu-record.json"
-DIGESTED = ["include", "src", "tests/ops", "tests/support"]
+DIGESTED = ["bindings", "include", "src", "tests/ops", "tests/support"]
+SUFFIXES = {".h", ".c", ".cpp", ".cu", ".cuh", ".py", ".f90", ".inc", ".map", ".txt", ".cmake"}
 # The sanitizers slow kernels down up to a hundredfold: without huge matrices and repetitions.
 SANITIZER_FILTER = "-*Large*:*Bits*:*Threads*"
 SKIPPED = 77
@@ -35,7 +36,7 @@ def digest():
     whole = hashlib.sha256()
     for folder in DIGESTED:
         for path in sorted((SOURCE / folder).rglob("*")):
-            if path.suffix in {".h", ".c", ".cpp", ".cu", ".cuh", ".txt"}:
+            if path.suffix in SUFFIXES:
                 content = hashlib.sha256(path.read_bytes()).hexdigest()
                 whole.update(f"{path.relative_to(SOURCE).as_posix()} {content}\n".encode())
     return whole.hexdigest()

@@ -1,5 +1,7 @@
-// Rows host_naive and host_vectorised of softmax and its gradient. Host backend; the arithmetic of
-// host_vectorised is in softmax_chunk.h, threads are shared out here.
+// Launchers of the host's softmax kernels and their distribution over threads. Host backend;
+// softmax_chunk.h has the arithmetic of host_vectorised.
+#include "host/softmax.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,7 +12,6 @@
 #include "host/softmax_chunk.h"
 #include "host/stream.h"
 #include "host/typed_array.h"
-#include "kernels/rows.h"
 
 namespace mygemm::host {
 namespace {
@@ -108,14 +109,16 @@ void run_row_together(const SoftmaxProblem& problem, int64_t row, int threads, R
 
 }  // namespace
 
-Status softmax_naive(const SoftmaxRow&, const SoftmaxProblem& problem, const LaunchContext&) {
+Status launch_softmax_naive(const SoftmaxProblem& problem, const SoftmaxConfig&,
+                            const LaunchContext&) {
   for (int64_t r = 0; r < problem.rows; ++r) {
     problem.backward ? naive_backward(problem, r) : naive_forward(problem, r);
   }
   return MYGEMM_STATUS_SUCCESS;
 }
 
-Status softmax_vectorised(const SoftmaxRow&, const SoftmaxProblem& problem, const LaunchContext&) {
+Status launch_softmax_vectorised(const SoftmaxProblem& problem, const SoftmaxConfig&,
+                                 const LaunchContext&) {
   const double elements = static_cast<double>(problem.rows) * static_cast<double>(problem.cols);
   const int threads = threads_for(elements * sizeof(float), kBytesPerThread);
   const int64_t chunks = ceil_div(problem.cols, kChunk);

@@ -1,22 +1,17 @@
-// Rows host_naive, host_blocked and host_through_workspace of transpose. Host backend; tiles are
-// in transpose_tile.h, the general in-place algorithm in transpose_in_place.cpp.
+// Launchers of the host's transposes. Host backend; transpose_tile.h has the tiles,
+// transpose_in_place.cpp the general algorithm in place.
 #include "host/transpose.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "host/parallel.h"
-#include "kernels/rows.h"
+#include "host/transpose_element.h"
 
 namespace mygemm::host {
 namespace {
 
 constexpr int64_t kTilesPerTask = 64;
-
-double bytes_moved(const TransposeProblem& problem) {
-  return 2.0 * static_cast<double>(problem.rows) * static_cast<double>(problem.cols) *
-         static_cast<double>(problem.element_size) * static_cast<double>(problem.batch_count);
-}
 
 // One matrix or a batch of them, out of place; `out` overlaps no source.
 template <class T>
@@ -77,7 +72,8 @@ void transpose_squares(const TransposeProblem& problem) {
 
 }  // namespace
 
-Status transpose_naive(const TransposeRow&, const TransposeProblem& problem, const LaunchContext&) {
+Status launch_transpose_naive(const TransposeProblem& problem, const TransposeConfig&,
+                              const LaunchContext&) {
   if (problem.in_place()) {
     follow_cycles(problem);
     return MYGEMM_STATUS_SUCCESS;
@@ -97,8 +93,8 @@ Status transpose_naive(const TransposeRow&, const TransposeProblem& problem, con
   return MYGEMM_STATUS_SUCCESS;
 }
 
-Status transpose_blocked(const TransposeRow&, const TransposeProblem& problem,
-                         const LaunchContext&) {
+Status launch_transpose_blocked(const TransposeProblem& problem, const TransposeConfig&,
+                                const LaunchContext&) {
   const bool square = problem.rows == problem.cols && problem.ldin == problem.ldout;
   if (problem.in_place() && !square) {
     follow_cycles(problem);
@@ -111,16 +107,11 @@ Status transpose_blocked(const TransposeRow&, const TransposeProblem& problem,
   return MYGEMM_STATUS_SUCCESS;
 }
 
-// In place, any shape: each matrix into the workspace and back. Works out of place too.
-Status transpose_through_workspace(const TransposeRow&, const TransposeProblem& problem,
-                                   const LaunchContext& context) {
+// Transposes each matrix into the workspace and copies it back.
+Status launch_transpose_through_workspace(const TransposeProblem& problem,
+                                          const TransposeConfig& config,
+                                          const LaunchContext& context) {
   const int64_t row_bytes = problem.rows * problem.element_size;
-  const size_t needed = static_cast<size_t>(row_bytes * problem.cols);
-  if (context.workspace_bytes < needed) {
-    return fail(MYGEMM_STATUS_NOT_SUPPORTED,
-                "host_through_workspace needs %zu bytes of workspace and has %zu", needed,
-                context.workspace_bytes);
-  }
   for (int64_t i = 0; i < problem.batch_count; ++i) {
     TransposeProblem there = problem;
     there.in = static_cast<const char*>(problem.in) + i * problem.stride_in * problem.element_size;
@@ -132,7 +123,8 @@ Status transpose_through_workspace(const TransposeRow&, const TransposeProblem& 
 
     char* out = static_cast<char*>(problem.out) + i * problem.stride_out * problem.element_size;
     const char* from = static_cast<const char*>(context.workspace);
-    const int threads = threads_for(2.0 * static_cast<double>(needed), kBytesPerThread);
+    const int threads =
+        threads_for(2.0 * static_cast<double>(config.workspace_bytes), kBytesPerThread);
     const int64_t rows_per_task = std::max<int64_t>(1, kBytesPerThread / row_bytes);
     parallel_for(ceil_div(problem.cols, rows_per_task), threads, [&](int64_t task, int) {
       const int64_t end = std::min(problem.cols, (task + 1) * rows_per_task);

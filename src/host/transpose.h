@@ -1,26 +1,55 @@
-// What the host rows of transpose share. Host backend; includes only problem.h.
+// The transpose kernels of the host: configure functions and launchers. They run on as many threads
+// as OpenMP has when they are launched. Includes no CUDA header.
 #pragma once
 
-#include <type_traits>
-
-#include "host/transpose_tile.h"
-#include "problem.h"
+#include "kernels/transpose/cost.h"
 
 namespace mygemm::host {
 
-// Calls f with a tag of the type that elements of this size are moved as.
-template <class F>
-void with_element(int64_t element_size, const F& f) {
-  switch (element_size) {
-    case 1: return f(std::type_identity<uint8_t>{});
-    case 2: return f(std::type_identity<uint16_t>{});
-    case 4: return f(std::type_identity<uint32_t>{});
-    case 8: return f(std::type_identity<uint64_t>{});
-    default: return f(std::type_identity<Element16>{});
-  }
+inline double transpose_seconds(const TransposeKernel& kernel, const TransposeProblem& p,
+                                const DeviceTraits& device) {
+  constexpr double kCallSeconds = 0.3e-6;
+  return kCallSeconds + bytes_moved(p) / (device.memory_bandwidth * kernel.figures.efficiency);
 }
 
-// In place, any shape and leading dimensions, no memory: transpose_in_place.cpp.
-void follow_cycles(const TransposeProblem& problem);
+// By tiles; square matrices in place too.
+inline const char* configure_transpose_blocked(const TransposeKernel& kernel,
+                                               const TransposeProblem& p,
+                                               const DeviceTraits& device, const PlanOptions&,
+                                               TransposeConfig* config) {
+  if (p.in_place() && !is_square(p)) return kNotInPlaceReason;
+  config->seconds = transpose_seconds(kernel, p, device);
+  return nullptr;
+}
+
+// Matrices in place, one after another, each through the workspace.
+inline const char* configure_transpose_through_workspace(const TransposeKernel& kernel,
+                                                         const TransposeProblem& p,
+                                                         const DeviceTraits& device,
+                                                         const PlanOptions& options,
+                                                         TransposeConfig* config) {
+  if (!p.in_place()) return kOnlyInPlaceReason;
+  config->workspace_bytes = dense_bytes(p, std::min<int64_t>(p.batch_count, 1));
+  if (options.workspace_bytes == 0 || config->workspace_bytes > options.workspace_bytes) {
+    return kWorkspaceReason;
+  }
+  config->seconds = transpose_seconds(kernel, p, device);
+  return nullptr;
+}
+
+// Runs any problem.
+inline const char* configure_transpose_naive(const TransposeKernel& kernel,
+                                             const TransposeProblem& p, const DeviceTraits& device,
+                                             const PlanOptions&, TransposeConfig* config) {
+  config->seconds = transpose_seconds(kernel, p, device);
+  return nullptr;
+}
+
+Status launch_transpose_blocked(const TransposeProblem&, const TransposeConfig&,
+                                const LaunchContext&);
+Status launch_transpose_through_workspace(const TransposeProblem&, const TransposeConfig&,
+                                          const LaunchContext&);
+Status launch_transpose_naive(const TransposeProblem&, const TransposeConfig&,
+                              const LaunchContext&);
 
 }  // namespace mygemm::host

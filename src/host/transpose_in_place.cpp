@@ -1,5 +1,5 @@
-// In-place transposition of any shape and any leading dimensions without memory, by following the
-// permutation. Host backend; the fallback of every other in-place row.
+// Transposes in place of any shape and any leading dimensions, without memory, by following the
+// permutation. Host backend; used where no other transpose in place can run.
 //
 // Positions are offsets in elements. The source's element (r, c) lies at r * ldin + c and belongs
 // at c * ldout + r. Following "comes from", every position of the two layouts is on one
@@ -9,7 +9,7 @@
 // position; finding out whether a position is one costs a walk, on average log(cycle) long.
 #include <cstdint>
 
-#include "host/transpose.h"
+#include "host/transpose_element.h"
 
 namespace mygemm::host {
 namespace {

@@ -140,10 +140,11 @@ constexpr std::common_type_t<A, B> max(A a, B b) {
   return T(a) < T(b) ? T(b) : T(a);
 }
 
-// The old value. Threads run one at a time, so that a plain sum does.
+// The old value. Threads run one at a time, so that a plain sum does. Others may wait for it.
 inline unsigned atomicAdd(unsigned* address, unsigned value) {
   const unsigned old = *address;
   *address = old + value;
+  emulator::wake_waiters(address);
   return old;
 }
 

@@ -1,4 +1,4 @@
-// Emulator of the CUDA runtime: the scheduler of a cluster's threads. See execution.h.
+// Emulator of the CUDA runtime: the scheduler of the threads of resident clusters. See execution.h.
 #include "execution.h"
 
 #include <algorithm>
@@ -6,18 +6,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <numeric>
 #include <random>
-#include <string>
 #include <vector>
 
-#include "copy_groups.h"
 #include "device_functions.h"
-#include "fiber.h"
 #include "mbarrier.h"
 #include "products.h"
+#include "resident.h"
+#include "start_order.h"
 #include "transfer.h"
 
 uint3 threadIdx;
@@ -26,54 +24,29 @@ dim3 blockDim;
 dim3 gridDim;
 
 namespace emulator {
+
+std::vector<Block> blocks;
+std::vector<Thread> threads;
+unsigned num_threads;
+
+Thread* threads_of(unsigned block) { return &threads[size_t{block} * num_threads]; }
+
 namespace {
 
 constexpr const char* kBlockBarrier = "__syncthreads";
 constexpr const char* kClusterBarrier = "cluster_sync";
 
-enum class State { kReady, kWaiting, kExited };
-
-struct Thread {
-  std::unique_ptr<Fiber> fiber;
-  uint3 index{};
-  State state = State::kReady;
-  // What it waits at.
-  const char* name = nullptr;
-  unsigned mask = 0;
-  const void* object = nullptr;  // a barrier in shared memory; the mask is then a parity
-  Site site{};
-  // The exchange with its warp.
-  uint64_t value = 0;
-  LaneValues values{};
-  CopyGroups copies;
-};
-
-struct FreeDeleter {
-  void operator()(void* data) const { std::free(data); }
-};
-
-struct Block {
-  uint3 index{};
-  std::unique_ptr<void, FreeDeleter> shared;
-  std::vector<unsigned> lanes_waiting;  // of each warp, as bits: those that exchange values
-  unsigned threads_left = 0;
-};
-
 const Grid* running_grid;
-std::vector<Block> blocks;    // of the running cluster, by rank
-std::vector<Thread> threads;  // block after block; their fibers are kept from launch to launch
-unsigned num_threads;         // of a block
-unsigned rank;                // of the running thread's block
-unsigned current;             // the running thread's number within it
+std::vector<unsigned> resident_clusters;  // that have not ended, by their place in `blocks`
+unsigned running_block;                   // the running thread's block among the resident ones
+unsigned current;                         // the running thread's number within it
 Thread* running;
 std::minstd_rand chance;
 std::vector<unsigned> block_order, warp_order, lane_order(kWarpSize);
 
-Thread* threads_of(unsigned block) { return &threads[size_t{block} * num_threads]; }
-
-unsigned seed() {
-  const char* text = std::getenv("MYGEMM_EMULATED_SEED");
-  return text ? static_cast<unsigned>(std::strtoul(text, nullptr, 10)) : 1;
+BlockRange blocks_of(unsigned cluster) {
+  const unsigned size = running_grid->cluster_blocks;
+  return {cluster * size, (cluster + 1) * size};
 }
 
 // A fiber serves one CUDA thread after another.
@@ -82,7 +55,7 @@ void thread_main() {
     running_grid->kernel();
     wait_for_copies(-1);  // whatever is left, committed or not
     running->state = State::kExited;
-    --blocks[rank].threads_left;
+    --blocks[running_block].threads_left;
     Fiber::suspend();
   }
 }
@@ -107,7 +80,7 @@ void shuffle(std::vector<unsigned>* order) {
 // Runs each thread of the warp that can run until it waits.
 bool run_warp(unsigned warp) {
   bool progress = false;
-  Thread* const block = threads_of(rank);
+  Thread* const block = threads_of(running_block);
   shuffle(&lane_order);
   for (const unsigned lane : lane_order) {
     const unsigned i = warp * kWarpSize + lane;
@@ -132,14 +105,17 @@ bool run_warps() {
   return progress;
 }
 
+bool same_text(const char* one, const char* other) {
+  return one == other || std::strcmp(one, other) == 0;
+}
+
 // True where all of `count` threads wait at one and the same barrier of this name; they can then go
 // on. A barrier after some threads have left is refused, as is one reached from two places:
 // hardware may let it pass, the language does not promise it.
 bool pass_barrier(const char* name, Thread* first, size_t count) {
   const bool all_there = std::all_of(first, first + count, [&](const Thread& thread) {
     return thread.state == State::kWaiting && thread.name == name &&
-           thread.site.line == first->site.line &&
-           std::strcmp(thread.site.file, first->site.file) == 0;
+           thread.site.line == first->site.line && same_text(thread.site.file, first->site.file);
   });
   if (!all_there) return false;
   std::for_each(first, first + count, [](Thread& thread) { thread.state = State::kReady; });
@@ -151,8 +127,9 @@ bool run_blocks() {
   bool progress = false;
   shuffle(&block_order);
   for (const unsigned block : block_order) {
-    rank = block;
+    running_block = block;
     blockIdx = blocks[block].index;
+    if (blocks[block].threads_left == 0) continue;
     while (run_warps() || pass_barrier(kBlockBarrier, threads_of(block), num_threads)) {
       progress = true;
     }
@@ -160,10 +137,15 @@ bool run_blocks() {
   return progress;
 }
 
-bool pass_cluster_barrier() {
-  if (!pass_barrier(kClusterBarrier, threads.data(), blocks.size() * num_threads)) return false;
-  publish_barriers();
-  return true;
+bool pass_cluster_barriers() {
+  bool progress = false;
+  const unsigned size = running_grid->cluster_blocks;
+  for (unsigned first = 0; first < blocks.size(); first += size) {
+    if (!pass_barrier(kClusterBarrier, threads_of(first), size_t{size} * num_threads)) continue;
+    publish_barriers({first, first + size});
+    progress = true;
+  }
+  return progress;
 }
 
 // True where the lanes of self's mask, which all wait, wait at the same function with that mask.
@@ -171,34 +153,9 @@ bool lanes_agree(const Thread& self) {
   const Thread* const warp = &self - lane();
   for (unsigned i = 0; i < kWarpSize; ++i) {
     if ((self.mask >> i & 1) == 0) continue;
-    if (warp[i].mask != self.mask || std::strcmp(warp[i].name, self.name) != 0) return false;
+    if (warp[i].mask != self.mask || !same_text(warp[i].name, self.name)) return false;
   }
   return true;
-}
-
-std::string describe(const Thread& thread) {
-  if (thread.state == State::kExited) return "has exited";
-  char text[512];
-  std::snprintf(text, sizeof text,
-                thread.object ? "waits at %s, parity %u, %s:%d" : "waits at %s, mask %08x, %s:%d",
-                thread.name, thread.mask, thread.site.file, thread.site.line);
-  return text;
-}
-
-void report_deadlock() {
-  for (unsigned block = 0; block < blocks.size(); ++block) {
-    const uint3& index = blocks[block].index;
-    std::fprintf(stderr, "emulator: block (%u, %u, %u) cannot finish:\n", index.x, index.y,
-                 index.z);
-    const Thread* const of_block = threads_of(block);
-    for (unsigned first = 0, next = 0; first < num_threads; first = next) {
-      const std::string text = describe(of_block[first]);
-      while (next < num_threads && describe(of_block[next]) == text) ++next;
-      std::fprintf(stderr, "  threads %u to %u: each %s\n", first, next - 1, text.c_str());
-    }
-    report_barriers(block);
-    report_transfers(block);
-  }
 }
 
 // Of what is under way and a thread waits for: copies or products, by chance.
@@ -207,30 +164,42 @@ bool land_something() {
   return land_products() || land_transfers();
 }
 
-bool run_cluster(const uint3& first) {
-  for (unsigned block = 0; block < blocks.size(); ++block) {
+void begin_cluster(BlockRange range, const uint3& first) {
+  for (unsigned block = range.first; block < range.end; ++block) {
     Block& begun = blocks[block];
-    begun.index = {first.x + block, first.y, first.z};
+    begun.index = {first.x + block - range.first, first.y, first.z};
     begun.threads_left = num_threads;
     std::fill(begun.lanes_waiting.begin(), begun.lanes_waiting.end(), 0u);
     if (begun.shared) std::memset(begun.shared.get(), 0xFF, running_grid->shared_bytes);
+    for (unsigned i = 0; i < num_threads; ++i) {
+      threads_of(block)[i].state = State::kReady;
+      threads_of(block)[i].copies.begin();
+    }
   }
-  for (size_t i = 0; i < blocks.size() * num_threads; ++i) {
-    threads[i].state = State::kReady;
-    threads[i].copies.begin();
-  }
-  forget_barriers();
-  forget_transfers();
-  forget_products();
-  while (run_blocks() || pass_cluster_barrier() || land_something()) {
-  }
-  // What arrives after a block has gone overwrites the next one's shared memory.
-  const bool finished = !transfers_in_flight() &&
-                        std::all_of(blocks.begin(), blocks.end(),
-                                    [](const Block& block) { return block.threads_left == 0; });
-  if (!finished) report_deadlock();
-  if (finished) require_no_products();
-  return finished;
+  forget_barriers(range);
+  forget_transfers(range);
+  forget_products(range);
+}
+
+bool has_ended(BlockRange range) {
+  return std::all_of(blocks.begin() + range.first, blocks.begin() + range.end,
+                     [](const Block& block) { return block.threads_left == 0; });
+}
+
+// Lets the next clusters start where others have ended. What arrives after a block has gone
+// overwrites the next one's shared memory: then the cluster has not ended.
+bool replace_clusters(StartOrder* order) {
+  bool progress = false;
+  std::erase_if(resident_clusters, [&](unsigned cluster) {
+    const BlockRange range = blocks_of(cluster);
+    if (!has_ended(range) || transfers_in_flight(range)) return false;
+    require_no_products(range);
+    progress = true;
+    if (order->all_started()) return true;
+    begin_cluster(range, order->next());
+    return false;
+  });
+  return progress;
 }
 
 // Not rounded up: the address sanitizer then sees the first byte too many.
@@ -240,23 +209,23 @@ void* allocate_shared(size_t bytes) {
   return data;
 }
 
-void prepare(const Grid& grid) {
+void prepare(const Grid& grid, unsigned resident) {
   running_grid = &grid;
   gridDim = grid.blocks;
   blockDim = grid.threads;
-  chance.seed(seed());
+  chance.seed(emulated_seed());
   num_threads = grid.threads.x * grid.threads.y * grid.threads.z;
   const unsigned num_warps = (num_threads + kWarpSize - 1) / kWarpSize;
   warp_order.resize(num_warps);
-  block_order.resize(grid.cluster_blocks);
-  blocks.resize(grid.cluster_blocks);
+  block_order.resize(size_t{resident} * grid.cluster_blocks);
+  blocks.resize(block_order.size());
   for (Block& block : blocks) {
     block.shared.reset(allocate_shared(grid.shared_bytes));
     block.lanes_waiting.resize(num_warps);
   }
-  const size_t in_cluster = blocks.size() * num_threads;
-  if (threads.size() < in_cluster) threads.resize(in_cluster);
-  for (size_t i = 0; i < in_cluster; ++i) {
+  const size_t in_all = blocks.size() * num_threads;
+  if (threads.size() < in_all) threads.resize(in_all);
+  for (size_t i = 0; i < in_all; ++i) {
     const unsigned number = static_cast<unsigned>(i % num_threads);
     threads[i].index = {number % grid.threads.x, number / grid.threads.x % grid.threads.y,
                         number / grid.threads.x / grid.threads.y};
@@ -267,16 +236,19 @@ void prepare(const Grid& grid) {
 }  // namespace
 
 bool run(const Grid& grid) {
-  prepare(grid);
-  bool finished = true;
-  for (unsigned z = 0; finished && z < grid.blocks.z; ++z) {
-    for (unsigned y = 0; finished && y < grid.blocks.y; ++y) {
-      for (unsigned x = 0; finished && x < grid.blocks.x; x += grid.cluster_blocks) {
-        finished = run_cluster({x, y, z});
-      }
-    }
+  StartOrder order(grid);
+  prepare(grid, order.resident());
+  resident_clusters.resize(order.resident());
+  std::iota(resident_clusters.begin(), resident_clusters.end(), 0u);
+  for (const unsigned cluster : resident_clusters) begin_cluster(blocks_of(cluster), order.next());
+  while (run_blocks() || pass_cluster_barriers() || replace_clusters(&order) || land_something()) {
   }
-  if (!finished) threads.clear();  // fibers in the middle of a kernel are of no use any more
+  const bool finished = resident_clusters.empty();
+  if (!finished) {
+    std::fprintf(stderr, "emulator: the grid cannot finish, %s\n", order.description().c_str());
+    for (const unsigned cluster : resident_clusters) report_blocks(blocks_of(cluster));
+    threads.clear();  // fibers in the middle of a kernel are of no use any more
+  }
   blocks.clear();
   return finished;
 }
@@ -295,7 +267,7 @@ const LaneValues& exchange(const char* name, unsigned mask, uint64_t value, Site
   wait_at(name, mask, site);
   Thread& self = *running;
   self.value = value;
-  unsigned& waiting = blocks[rank].lanes_waiting[current / kWarpSize];
+  unsigned& waiting = blocks[running_block].lanes_waiting[current / kWarpSize];
   waiting |= 1u << lane();
   if ((mask >> lane() & 1) != 0 && (waiting & mask) == mask && lanes_agree(self)) {
     // The last to arrive hands out the values, and need not wait itself.
@@ -321,6 +293,11 @@ void wait_for_object(const char* name, const void* object, unsigned parity, Site
   Fiber::suspend();
 }
 
+void wait_for_flag(const unsigned* flag, Site site) {
+  wait_at(kFlag, 0, site, flag);
+  Fiber::suspend();
+}
+
 void wake_waiters(const void* object) {
   for (size_t i = 0; i < blocks.size() * num_threads; ++i) {
     Thread& thread = threads[i];
@@ -336,13 +313,17 @@ unsigned thread_number() { return current; }
 
 bool clustered() { return running_grid->clustered; }
 
-unsigned cluster_rank() { return rank; }
+unsigned cluster_rank() { return running_block % cluster_blocks(); }
 
 unsigned cluster_blocks() { return running_grid->cluster_blocks; }
 
+unsigned resident_block() { return running_block; }
+
+unsigned resident_block(unsigned rank) { return running_block - cluster_rank() + rank; }
+
 bool has_ended(unsigned block) { return blocks[block].threads_left == 0; }
 
-void* shared_memory() { return blocks[rank].shared.get(); }
+void* shared_memory() { return blocks[running_block].shared.get(); }
 
 std::byte* shared_address(unsigned block, size_t offset) {
   return static_cast<std::byte*>(blocks[block].shared.get()) + offset;

@@ -1,7 +1,8 @@
-// Emulator of the CUDA runtime: how a grid runs. Clusters run one after another, and the blocks of
-// a cluster together; every CUDA thread is a fiber that runs until it waits for others. Which fiber
-// runs next is shuffled, so that code which depends on the order fails. This is the interface
-// between device_functions.h and the scheduler in execution.cpp.
+// Emulator of the CUDA runtime: how a grid runs. Some clusters are resident at once
+// (start_order.h), and the next one starts when one of them has ended; every CUDA thread is a fiber
+// that runs until it waits for others. Which fiber runs next is shuffled, so that code which
+// depends on the order fails. This is the interface between device_functions.h and the scheduler in
+// execution.cpp.
 #pragma once
 
 #include <array>
@@ -33,8 +34,9 @@ struct Grid {
   std::function<void()> kernel;  // with its arguments bound; called once by each thread
 };
 
-// Runs a grid to its end. False where threads wait for ever, or leave copies in flight; which and
-// where has then been printed to stderr. Not thread-safe: the runtime holds its lock.
+// Runs a grid to its end. False where all resident threads wait for ever, or leave copies in
+// flight; which and where has then been printed to stderr. Not thread-safe: the runtime holds its
+// lock.
 bool run(const Grid& grid);
 
 // ---- called by device code ----
@@ -53,6 +55,9 @@ void wait_for_cluster(Site site);
 // each of them passed. Lanes outside the mask are all ones.
 using LaneValues = std::array<uint64_t, kWarpSize>;
 const LaneValues& exchange(const char* name, unsigned mask, uint64_t value, Site site);
+
+// Waits for a change of a flag in global memory, which ends with wake_waiters(flag).
+void wait_for_flag(const unsigned* flag, Site site);
 
 unsigned lane();
 unsigned thread_number();  // within the block
@@ -83,11 +88,20 @@ void wait_for_copies(int pending_groups);
 void wait_for_object(const char* name, const void* object, unsigned parity, Site site);
 void wake_waiters(const void* object);
 
-// Blocks of the running cluster: the address in the shared memory of one, the way back, and whether
-// all its threads have ended.
-std::byte* shared_address(unsigned rank, size_t offset);
-size_t shared_offset(unsigned rank, const void* address);
-bool has_ended(unsigned rank);
+// Numbers of blocks among the resident ones: that of the running block, and that of the block
+// `rank` of its cluster. A cluster's blocks have numbers in a row.
+unsigned resident_block();
+unsigned resident_block(unsigned rank);
+struct BlockRange {
+  unsigned first, end;
+  bool contains(unsigned block) const { return block >= first && block < end; }
+};
+
+// The address in the shared memory of a resident block, the way back, and whether all its threads
+// have ended.
+std::byte* shared_address(unsigned block, size_t offset);
+size_t shared_offset(unsigned block, const void* address);
+bool has_ended(unsigned block);
 
 // By MYGEMM_EMULATED_SEED.
 unsigned random_number();

@@ -20,14 +20,14 @@ struct Barrier {
   unsigned missing_arrivals = 0;  // of this phase
   int missing_bytes = 0;          // less than 0 where bytes came before they were announced
   unsigned phase = 0;
-  unsigned block = 0;           // that it belongs to, by rank
+  unsigned block = 0;           // that it belongs to
   unsigned initialised_by = 0;  // a thread's number
   bool fenced = false;
   bool published = false;  // by a barrier of the cluster
   unsigned waiting = 0;    // threads
 };
 
-std::map<uint64_t*, Barrier> barriers;  // of the running cluster
+std::map<uint64_t*, Barrier> barriers;  // of all resident blocks
 
 Barrier& find(uint64_t* barrier, const char* what) {
   require_hopper(what);
@@ -70,7 +70,7 @@ void init_barrier(uint64_t* barrier, unsigned arrivals) {
   if (!is_new) stop("mbarrier.init of a barrier that exists");
   added->second.arrivals = arrivals;
   added->second.missing_arrivals = arrivals;
-  added->second.block = cluster_rank();
+  added->second.block = resident_block();
   added->second.initialised_by = thread_number();
   *barrier = kBarrierMark;
 }
@@ -78,7 +78,7 @@ void init_barrier(uint64_t* barrier, unsigned arrivals) {
 void fence_barriers() {
   require_hopper("fence.mbarrier_init");
   for (auto& [address, barrier] : barriers) {
-    if (barrier.block == cluster_rank() && barrier.initialised_by == thread_number()) {
+    if (barrier.block == resident_block() && barrier.initialised_by == thread_number()) {
       barrier.fenced = true;
     }
   }
@@ -122,20 +122,24 @@ bool count_arrived(uint64_t* address, size_t bytes, const char* what) {
   return end_phase_if_complete(address, &barrier);
 }
 
-void forget_barriers() { barriers.clear(); }
-
-void publish_barriers() {
-  for (auto& [address, barrier] : barriers) barrier.published = true;
+void forget_barriers(BlockRange cluster) {
+  std::erase_if(barriers, [=](const auto& entry) { return cluster.contains(entry.second.block); });
 }
 
-void report_barriers(unsigned rank) {
+void publish_barriers(BlockRange cluster) {
+  for (auto& [address, barrier] : barriers) {
+    if (cluster.contains(barrier.block)) barrier.published = true;
+  }
+}
+
+void report_barriers(unsigned block) {
   for (const auto& [address, barrier] : barriers) {
-    if (barrier.block != rank) continue;
+    if (barrier.block != block) continue;
     if (barrier.missing_arrivals == barrier.arrivals && barrier.missing_bytes == 0) continue;
     std::fprintf(stderr,
                  "  barrier at byte %zu of shared memory: phase %u lacks %u of %u arrivals and %d "
                  "bytes\n",
-                 shared_offset(rank, address), barrier.phase, barrier.missing_arrivals,
+                 shared_offset(block, address), barrier.phase, barrier.missing_arrivals,
                  barrier.arrivals, barrier.missing_bytes);
   }
 }

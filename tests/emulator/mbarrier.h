@@ -36,10 +36,10 @@ bool count_arrived(uint64_t* barrier, size_t bytes, const char* what);
 // ---- called by the scheduler ----
 
 // A cluster begins: it has no barriers.
-void forget_barriers();
+void forget_barriers(BlockRange cluster);
 // All the cluster's threads have met: each has seen what the others initialised.
-void publish_barriers();
-// To stderr: what each unfinished barrier of a block lacks.
-void report_barriers(unsigned rank);
+void publish_barriers(BlockRange cluster);
+// To stderr: what each unfinished barrier of a resident block lacks.
+void report_barriers(unsigned block);
 
 }  // namespace emulator

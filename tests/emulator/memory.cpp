@@ -4,9 +4,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include "sanitizer.h"
 
@@ -38,8 +41,14 @@ size_t page_bytes() {
 }
 
 void protect(const Allocation& allocation, int protection) {
-  mprotect(allocation.mapping + page_bytes(), allocation.mapped_bytes - 2 * page_bytes(),
-           protection);
+  const size_t bytes = allocation.mapped_bytes - 2 * page_bytes();
+  mprotect(allocation.mapping + page_bytes(), std::min(bytes, kProtectedBytes), protection);
+}
+
+// The allocation with the last start that is not behind `data`, or nullptr.
+const std::pair<const std::byte* const, Allocation>* last_before(const void* data) {
+  const auto after = allocations().upper_bound(static_cast<const std::byte*>(data));
+  return after == allocations().begin() ? nullptr : &*std::prev(after);
 }
 
 }  // namespace
@@ -48,12 +57,14 @@ void* allocate(size_t bytes) {
   if (bytes > kDeviceMemoryBytes - total_bytes) return nullptr;
   const size_t aligned_bytes = round_up(bytes, kAlignment);
   const size_t mapped_bytes = round_up(aligned_bytes, page_bytes()) + 2 * page_bytes();
-  void* mapping = mmap(nullptr, mapped_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* mapping =
+      mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;
   auto* first = static_cast<std::byte*>(mapping);
+  mprotect(first, page_bytes(), PROT_NONE);
+  mprotect(first + mapped_bytes - page_bytes(), page_bytes(), PROT_NONE);
   const Allocation allocation{first, mapped_bytes, bytes};
   std::byte* data = first + mapped_bytes - page_bytes() - aligned_bytes;
-  protect(allocation, PROT_READ | PROT_WRITE);
   std::memset(data, 0xFF, bytes);
   protect(allocation, PROT_NONE);
   poison(first, mapped_bytes);
@@ -78,20 +89,30 @@ size_t allocated_bytes() { return total_bytes; }
 
 Place place_of(const void* data, size_t bytes) {
   const auto* first = static_cast<const std::byte*>(data);
-  auto after = allocations().upper_bound(first);
-  if (after == allocations().begin()) return Place::kHost;
-  const auto& [start, allocation] = *--after;
+  const auto* found = last_before(data);
+  if (!found) return Place::kHost;
+  const auto& [start, allocation] = *found;
   const auto offset = static_cast<size_t>(first - start);
   if (offset > allocation.bytes) return Place::kHost;
   return bytes <= allocation.bytes - offset ? Place::kDevice : Place::kOutOfBounds;
 }
 
-DeviceAccess::DeviceAccess() {
-  for (const auto& [data, allocation] : allocations()) protect(allocation, PROT_READ | PROT_WRITE);
+void DeviceAccess::protect(int protection) const {
+  if (all_) {
+    for (const auto& [data, allocation] : allocations()) emulator::protect(allocation, protection);
+    return;
+  }
+  for (const void* address : addresses_) {
+    if (const auto* found = last_before(address)) emulator::protect(found->second, protection);
+  }
 }
 
-DeviceAccess::~DeviceAccess() {
-  for (const auto& [data, allocation] : allocations()) protect(allocation, PROT_NONE);
+DeviceAccess::DeviceAccess() : all_(true) { protect(PROT_READ | PROT_WRITE); }
+
+DeviceAccess::DeviceAccess(const void* one, const void* other) : addresses_{one, other} {
+  protect(PROT_READ | PROT_WRITE);
 }
+
+DeviceAccess::~DeviceAccess() { protect(PROT_NONE); }
 
 }  // namespace emulator

@@ -3,12 +3,19 @@
 
 Each mutant is one edit of one source of the library. Its object is compiled again with the flags
 of the build, linked into a copy of the emulated library, and the ops tests named by the mutant's
-filter are run on that copy. They pass on the library as it is and must fail on the mutant. A
-mutant whose text is no longer in its source is an error: keep the list current.
+filter are run on that copy. They pass on the library as it is and must fail on the mutant.
+
+Mutants name code, not comments: they edit the source without its comments. A mutant whose text is
+not in its source is an error: --check-anchors lists them all in a second, without a build.
+
+mutants-noticed.json holds a digest of each mutant that the tests have noticed: of its edit, its
+test and the code that it edits. --changed runs the mutants whose digest is not there and a small
+sample of the others; --update writes the digests of those that ran.
 """
 
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
@@ -23,6 +30,9 @@ from mutant_list import MUTANTS
 from tensor_mutants import TENSOR_MUTANTS
 
 TEST_SECONDS = 120
+ALL_MUTANTS = MUTANTS + TENSOR_MUTANTS
+NOTICED = pathlib.Path(__file__).with_name("mutants-noticed.json")
+SAMPLE = 8  # mutants that --changed runs in any case
 
 
 class Compilation(NamedTuple):
@@ -55,14 +65,72 @@ def read_compilations(build_dir):
     return [c for c in compilations if "/mygemm_emulated.dir/" in c.output]
 
 
+def without_comments(text):
+    """C++ without comments, nor the lines and the blanks before them that hold nothing else."""
+    literal = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\''
+    comment = r"//[^\n]*|/\*.*?\*/"
+    text = re.sub(rf"^[ ]*(?:{comment})[ ]*\n", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(rf"({literal})|[ ]*(?:{comment})", lambda match: match[1] or "", text,
+                  flags=re.DOTALL)
+
+
+def code_of(source_dir, name):
+    """The text of a file under src/ without comments."""
+    try:
+        return without_comments((source_dir / "src" / name).read_text())
+    except OSError as error:
+        raise MutantError(f"{name}: {error.strerror}") from None
+
+
 def edit(text, mutant):
     """The source's text with the mutant's occurrence (1 is the first) replaced."""
+    if re.search(r"//|/\*", mutant.find + mutant.replace):
+        raise MutantError(f"names a comment: {mutant.find!r} -> {mutant.replace!r}")
     pieces = text.split(mutant.find)
     if len(pieces) - 1 != mutant.occurrences:
         raise MutantError(f"{mutant.file}: found {len(pieces) - 1} times, not "
                           f"{mutant.occurrences}: {mutant.find!r}")
     at = mutant.occurrence
     return mutant.find.join(pieces[:at]) + mutant.replace + mutant.find.join(pieces[at:])
+
+
+def check_anchors(source_dir, mutants):
+    """Prints every mutant that cannot be made of the sources; True where there is none."""
+    missing = 0
+    for mutant in mutants:
+        try:
+            edit(code_of(source_dir, mutant.file), mutant)
+            code_of(source_dir, mutant.compiled or mutant.file)
+        except MutantError as error:
+            print(f"{mutant.name}: {error}")
+            missing += 1
+    print(f"{len(mutants)} mutants, {missing} of them without their text in the sources")
+    return missing == 0
+
+
+def digest(source_dir, mutant):
+    """Of all that says what is broken and who has to notice."""
+    code = [code_of(source_dir, name) for name in (mutant.file, mutant.compiled or mutant.file)]
+    return hashlib.sha256(json.dumps([mutant, code]).encode()).hexdigest()[:16]
+
+
+def read_noticed():
+    return json.loads(NOTICED.read_text()) if NOTICED.exists() else {}
+
+
+def update_noticed(source_dir, mutants):
+    """Adds the digests of mutants that were noticed; drops those of mutants that are gone."""
+    noticed = read_noticed() | {m.name: digest(source_dir, m) for m in mutants}
+    kept = {m.name: noticed[m.name] for m in ALL_MUTANTS if m.name in noticed}
+    NOTICED.write_text(json.dumps(kept, indent=0) + "\n")
+
+
+def changed(source_dir, mutants):
+    """The mutants that were not yet noticed as they are now, and the sample."""
+    noticed = read_noticed()
+    by_chance = sorted(mutants, key=lambda m: hashlib.sha256(m.name.encode()).digest())[:SAMPLE]
+    return [m for m in mutants
+            if m in by_chance or noticed.get(m.name) != digest(source_dir, m)]
 
 
 def run(command, what, **options):
@@ -83,7 +151,7 @@ def compile_mutant(build, mutant, scratch):
     tree = scratch / "src"
     mutated = tree / mutant.file
     mutated.parent.mkdir(parents=True)
-    mutated.write_text(edit((build.source_dir / "src" / mutant.file).read_text(), mutant))
+    mutated.write_text(edit(code_of(build.source_dir, mutant.file), mutant))
     mutated_object = scratch / "mutant.o"
     words = list(original.words)
     if compiled == mutant.file:
@@ -164,39 +232,56 @@ def report(name, future):
     return True
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--source-dir", required=True, type=pathlib.Path)
-    parser.add_argument("--build-dir", required=True, type=pathlib.Path)
-    parser.add_argument("--library", required=True, type=pathlib.Path,
-                        help="the emulated library as built")
-    parser.add_argument("--runtime", required=True, type=pathlib.Path,
-                        help="the emulated CUDA runtime")
-    parser.add_argument("--tests", required=True, type=pathlib.Path,
-                        help="the ops tests, linked with the emulated library")
-    parser.add_argument("--only", default="", help="mutants whose name contains this")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    arguments = parser.parse_args()
-
-    build = Build(arguments.source_dir, read_compilations(arguments.build_dir),
-                  arguments.library, arguments.runtime, arguments.tests)
-    mutants = [m for m in MUTANTS + TENSOR_MUTANTS if arguments.only in m.name]
-    if not build.compilations or not mutants:
-        sys.exit("nothing to check")
-
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+def check(build, mutants, jobs):
+    """Runs the mutants; returns those that were noticed, and whether the check itself is sound."""
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         baselines = [pool.submit(check_selection, build, selection)
                      for selection in sorted({selection_of(m) for m in mutants})]
         checks = [(m, pool.submit(check_mutant, build, m)) for m in mutants]
-        good = True
+        sound = True
         for future in baselines:
             try:
                 future.result()
             except MutantError as error:
                 print(f"ERROR    {error}", flush=True)
-                good = False
-        good = all([report(m.name, future) for m, future in checks]) and good
-    sys.exit(0 if good else 1)
+                sound = False
+        return [m for m, future in checks if report(m.name, future)], sound
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--source-dir", required=True, type=pathlib.Path)
+    parser.add_argument("--build-dir", type=pathlib.Path)
+    parser.add_argument("--only", default="", help="mutants whose name contains this")
+    parser.add_argument("--changed", action="store_true",
+                        help="mutants that were not yet noticed as they are now, and a sample")
+    parser.add_argument("--update", action="store_true",
+                        help="write the digests of the mutants that were noticed")
+    parser.add_argument("--check-anchors", action="store_true",
+                        help="only look for the mutants' text in the sources; needs no build")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    arguments = parser.parse_args()
+
+    mutants = [m for m in ALL_MUTANTS if arguments.only in m.name]
+    if not check_anchors(arguments.source_dir, mutants):
+        sys.exit(1)
+    if arguments.check_anchors:
+        return
+    if arguments.build_dir is None:
+        parser.error("--build-dir is missing")
+    if arguments.changed:
+        mutants = changed(arguments.source_dir, mutants)
+    library = arguments.build_dir / "lib"
+    build = Build(arguments.source_dir, read_compilations(arguments.build_dir),
+                  library / "libmygemm_emulated.so", library / "libemulated_cudart.so",
+                  arguments.build_dir / "bin/ops_emulated")
+    if not build.compilations or not mutants:
+        sys.exit("nothing to check")
+    print(f"{len(mutants)} mutants to run", flush=True)
+    noticed, sound = check(build, mutants, arguments.jobs)
+    if arguments.update and sound:
+        update_noticed(arguments.source_dir, noticed)
+    sys.exit(0 if sound and len(noticed) == len(mutants) else 1)
 
 
 if __name__ == "__main__":

@@ -47,12 +47,12 @@ struct Warp {
   size_t issued = 0;  // since the block began
 };
 
-// By the block's rank and the number of the warp, and of the warpgroup: what the warp that is ahead
-// has asked for.
+// By the resident block and the number of the warp, and of the warpgroup: what the warp that is
+// ahead has asked for.
 std::map<std::pair<unsigned, unsigned>, Warp> warps;
 std::map<std::pair<unsigned, unsigned>, std::vector<std::pair<uint64_t, bool>>> asked_for;
 
-Warp& own_warp() { return warps[{cluster_rank(), thread_number() / kWarpSize}]; }
+Warp& own_warp() { return warps[{resident_block(), thread_number() / kWarpSize}]; }
 
 void require_tensor_cores() {
   if (device().cc != 90) stop("wgmma on a device of compute capability %d", device().cc);
@@ -181,7 +181,7 @@ void require_untouched(const Lane& lane) {
 
 // The warps of a warpgroup ask for the same, one after another.
 void compare_with_group(Warp& warp, const Product& product) {
-  auto& asked = asked_for[{cluster_rank(), thread_number() / kWarpSize / kGroupWarps}];
+  auto& asked = asked_for[{resident_block(), thread_number() / kWarpSize / kGroupWarps}];
   if (warp.issued == asked.size()) asked.emplace_back(product.b, product.add);
   if (asked[warp.issued] != std::pair(product.b, product.add)) {
     stop("wgmma of which the warps of a warpgroup disagree");
@@ -226,7 +226,7 @@ void commit_products(Site site) {
   }
   if (warp.chosen) return;
   warp.chosen = true;
-  if (random_number() % 2 == 0) carry_out(warp, cluster_rank());
+  if (random_number() % 2 == 0) carry_out(warp, resident_block());
 }
 
 void wait_for_products(const float* d, Site site) {
@@ -267,13 +267,15 @@ bool land_products() {
   return true;
 }
 
-void forget_products() {
-  warps.clear();
-  asked_for.clear();
+void forget_products(BlockRange cluster) {
+  const auto is_of_cluster = [=](const auto& entry) { return cluster.contains(entry.first.first); };
+  std::erase_if(warps, is_of_cluster);
+  std::erase_if(asked_for, is_of_cluster);
 }
 
-void require_no_products() {
+void require_no_products(BlockRange cluster) {
   for (const auto& [place, warp] : warps) {
+    if (!cluster.contains(place.first)) continue;
     for (const Lane& lane : warp.lanes) {
       if (!lane.products.empty()) {
         stop("wgmma of warp %u that nothing has waited for", place.second);
@@ -281,6 +283,7 @@ void require_no_products() {
     }
   }
   for (const auto& [group, asked] : asked_for) {
+    if (!cluster.contains(group.first)) continue;
     for (unsigned i = 0; i < kGroupWarps; ++i) {
       const unsigned warp = group.second * kGroupWarps + i;
       if (warps[{group.first, warp}].issued != asked.size()) {

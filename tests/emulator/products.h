@@ -23,12 +23,12 @@ void wait_for_products(const float* d, Site site);
 
 // ---- called by the scheduler ----
 
-// A cluster begins: nothing is in flight.
-void forget_products();
+// A cluster begins: nothing is in flight in it.
+void forget_products(BlockRange cluster);
 // Carries out what a warp waits for; false where none does.
 bool land_products();
-// A block's threads have ended: stops the kernel where products are in flight, or where the warps
+// A cluster's threads have ended: stops the kernel where products are in flight, or where the warps
 // of a warpgroup have not asked for the same ones.
-void require_no_products();
+void require_no_products(BlockRange cluster);
 
 }  // namespace emulator

@@ -50,7 +50,7 @@ cudaError_t copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) 
   context_is_current = true;
   if (bytes == 0) return cudaSuccess;
   if (!copy_is_legal(to, from, bytes, kind)) return cudaErrorInvalidValue;
-  const emulator::DeviceAccess access;
+  const emulator::DeviceAccess access(to, from);
   std::memmove(to, from, bytes);
   return cudaSuccess;
 }
@@ -298,7 +298,7 @@ cudaError_t cudaMemset(void* data, int value, size_t bytes) {
   context_is_current = true;
   if (bytes == 0) return done(cudaSuccess);
   if (emulator::place_of(data, bytes) != Place::kDevice) return done(cudaErrorInvalidValue);
-  const emulator::DeviceAccess access;
+  const emulator::DeviceAccess access(data);
   std::memset(data, value, bytes);
   return done(cudaSuccess);
 }

@@ -23,7 +23,7 @@ constexpr const char* kStore = "st.async";
 
 struct Transfer {
   const char* name;  // of the instruction
-  unsigned block;    // that it goes to, by rank
+  unsigned block;    // that it goes to, among the resident ones
   size_t bytes;
   uint64_t* barrier;
   std::function<void()> land;
@@ -69,7 +69,7 @@ void start_box(void* shared, const CUtensorMap* map, uint64_t* barrier, const in
   const int x = at[0], y = at[1], z = at[2];
   char description[64];
   std::snprintf(description, sizeof description, "copy of box (%d, %d, %d)", x, y, z);
-  start(to, {kBox, cluster_rank(), tensor.box_bytes(), barrier,
+  start(to, {kBox, resident_block(), tensor.box_bytes(), barrier,
              [=] {
                copy_box(to, tensor, {x, y, z});
              },
@@ -87,7 +87,7 @@ void start_bulk(void* shared, const void* global, size_t bytes, uint64_t* barrie
     stop("%s of %zu bytes from %p, which do not all belong to an allocation", kBulk, bytes, global);
   }
   auto* const to = static_cast<std::byte*>(shared);
-  start(to, {kBulk, cluster_rank(), bytes, barrier, [=] { std::memcpy(to, global, bytes); },
+  start(to, {kBulk, resident_block(), bytes, barrier, [=] { std::memcpy(to, global, bytes); },
              "copy of plain bytes"});
 }
 
@@ -102,19 +102,22 @@ void start_store(void* shared, uint64_t* barrier, unsigned rank, const void* val
     stop("%s on a barrier at %p, beyond the block's shared memory", kStore,
          static_cast<void*>(barrier));
   }
-  if (has_ended(rank)) stop("%s to block %u of the cluster, which has ended", kStore, rank);
-  const unsigned from = cluster_rank();
-  std::byte* const to = shared_address(rank, shared_offset(from, shared));
+  const unsigned block = resident_block(rank);
+  if (has_ended(block)) stop("%s to block %u of the cluster, which has ended", kStore, rank);
+  const unsigned from = resident_block();
+  std::byte* const to = shared_address(block, shared_offset(from, shared));
   auto* const done =
-      reinterpret_cast<uint64_t*>(shared_address(rank, shared_offset(from, barrier)));
+      reinterpret_cast<uint64_t*>(shared_address(block, shared_offset(from, barrier)));
   require_known(done, kStore);
   uint64_t bits = 0;
   std::memcpy(&bits, value, bytes);
-  start(to, {kStore, rank, bytes, done, [=] { std::memcpy(to, &bits, bytes); },
-             "store by block " + std::to_string(from) + " of the cluster"});
+  start(to, {kStore, block, bytes, done, [=] { std::memcpy(to, &bits, bytes); },
+             "store by block " + std::to_string(cluster_rank()) + " of the cluster"});
 }
 
-void forget_transfers() { in_flight.clear(); }
+void forget_transfers(BlockRange cluster) {
+  std::erase_if(in_flight, [=](const Transfer& t) { return cluster.contains(t.block); });
+}
 
 bool land_transfers() {
   // From a place of chance on, so that what lands first is not what was started first.
@@ -136,16 +139,19 @@ bool land_transfers() {
   return false;
 }
 
-bool transfers_in_flight() { return !in_flight.empty(); }
+bool transfers_in_flight(BlockRange cluster) {
+  return std::any_of(in_flight.begin(), in_flight.end(),
+                     [=](const Transfer& t) { return cluster.contains(t.block); });
+}
 
-void report_transfers(unsigned rank) {
+void report_transfers(unsigned block) {
   for (const Transfer& transfer : in_flight) {
-    if (transfer.block != rank) continue;
+    if (transfer.block != block) continue;
     std::fprintf(stderr,
                  "  %s, %zu bytes, to the barrier at byte %zu of shared memory: nothing has waited "
                  "for it\n",
                  transfer.description.c_str(), transfer.bytes,
-                 shared_offset(rank, transfer.barrier));
+                 shared_offset(block, transfer.barrier));
   }
 }
 

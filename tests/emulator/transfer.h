@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "cuda.h"
+#include "execution.h"
 
 namespace emulator {
 
@@ -25,12 +26,12 @@ void start_store(void* shared, uint64_t* barrier, unsigned rank, const void* val
 
 // ---- called by the scheduler ----
 
-// A cluster begins: nothing is in flight.
-void forget_transfers();
+// A cluster begins: nothing is in flight to it.
+void forget_transfers(BlockRange cluster);
 // What threads wait for arrives until one of them can go on; false where none can.
 bool land_transfers();
-bool transfers_in_flight();
-// To stderr: what is in flight to a block.
-void report_transfers(unsigned rank);
+bool transfers_in_flight(BlockRange cluster);
+// To stderr: what is in flight to a resident block.
+void report_transfers(unsigned block);
 
 }  // namespace emulator

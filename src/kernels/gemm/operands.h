@@ -22,9 +22,9 @@ enum class OperandLoad {
 // Every matrix of the operand begins at a multiple of 16 bytes, and so do its columns. What pointer
 // arrays hold is not known.
 inline bool columns_aligned(const Operand& x, int64_t batch_count) {
-  const int64_t elements = 16 / element_bytes(x.type);
-  return !x.pointers && reinterpret_cast<uintptr_t>(x.data) % 16 == 0 && x.ld % elements == 0 &&
-         (batch_count == 1 || x.stride % elements == 0);
+  const int64_t within_16_bytes = element_bytes(x.type) == 4 ? 3 : 7;
+  return !x.pointers && reinterpret_cast<uintptr_t>(x.data) % 16 == 0 &&
+         (x.ld & within_16_bytes) == 0 && (batch_count == 1 || (x.stride & within_16_bytes) == 0);
 }
 
 inline bool both_aligned(const GemmProblem& p) {

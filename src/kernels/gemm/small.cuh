@@ -192,8 +192,11 @@ __device__ __forceinline__ void multiply(float (&sum)[Tile::kThreadN][Tile::kThr
 
 }  // namespace small
 
-template <class Tile, bool kTransA, bool kTransB>
-__global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
+// kFused: with bias, activation or a C that is not D. In the same instance, the registers for these
+// would spill: a warp holds the next tile's loads beside the results that it stores.
+template <class Tile, bool kTransA, bool kTransB, bool kFused>
+__global__ void __launch_bounds__(Tile::kThreads,
+                                  std::max(1, resident_blocks<Tile>() - (kFused ? 1 : 0)))
     gemm_small(const SmallArgs args) {
   using namespace small;
   using Element = typename Tile::Element;
@@ -260,8 +263,9 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
 
     const TilePlace place = place_of(args, tile);
     const int64_t i0 = int64_t{place.m} * Tile::kBlockM, j0 = int64_t{place.n} * Tile::kBlockN;
-    with_epilogue(p, scalars, {place.batch, i0, j0}, [&](const auto& epilogue) {
-      OutputTile d(p, {place.batch, i0, j0}, epilogue);
+    const TileOrigin origin{place.batch, i0, j0};
+    const auto store = [&](const auto& epilogue) {
+      OutputTile d(p, origin, epilogue);
 #pragma unroll
       for (int j = 0; j < Tile::kThreadN; ++j) {
 #pragma unroll
@@ -272,9 +276,30 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
         }
         d.skip_columns((j + 1) % Tile::kRunN == 0 ? Tile::kRunN * (Tile::kLanesN - 1) + 1 : 1);
       }
-    });
+    };
+    if constexpr (kFused) {
+      store(FusedEpilogue<>(p, scalars, origin));
+    } else {
+      store(ScaleEpilogue{scalars.alpha, scalars.beta});
+    }
   }
 }
+
+namespace small {
+
+template <class Tile, bool kFused>
+Status launch_for_ops(const SmallArgs& args, const GemmConfig& config,
+                      const LaunchContext& context) {
+  const auto run = [&](auto kernel) { return launch(context, kernel, config, args); };
+  if (args.p.transa) {
+    return args.p.transb ? run(gemm_small<Tile, true, true, kFused>)
+                         : run(gemm_small<Tile, true, false, kFused>);
+  }
+  return args.p.transb ? run(gemm_small<Tile, false, true, kFused>)
+                       : run(gemm_small<Tile, false, false, kFused>);
+}
+
+}  // namespace small
 
 template <class Tile>
 Status cuda::launch_gemm_small(const GemmProblem& p, const GemmConfig& config,
@@ -284,11 +309,8 @@ Status cuda::launch_gemm_small(const GemmProblem& p, const GemmConfig& config,
                        static_cast<unsigned>(per_matrix),
                        static_cast<unsigned>(std::min(config.tiles_m, config.tiles_n)),
                        config.tiles_n < config.tiles_m};
-  const auto run = [&](auto kernel) { return launch(context, kernel, config, args); };
-  if (p.transa) {
-    return p.transb ? run(gemm_small<Tile, true, true>) : run(gemm_small<Tile, true, false>);
-  }
-  return p.transb ? run(gemm_small<Tile, false, true>) : run(gemm_small<Tile, false, false>);
+  return p.is_plain() ? small::launch_for_ops<Tile, false>(args, config, context)
+                      : small::launch_for_ops<Tile, true>(args, config, context);
 }
 
 }  // namespace mygemm

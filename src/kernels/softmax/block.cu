@@ -1,21 +1,15 @@
 // Softmax of rows of medium length: a row lives in the registers of a block and is read once.
 #include "kernels/launch.h"
-#include "kernels/rows.h"
-#include "kernels/softmax/lanes.h"
+#include "kernels/softmax/kernels.h"
 #include "kernels/softmax/packs.cuh"
 #include "ptx/shared.cuh"
 
 namespace mygemm {
 namespace {
 
-// What the block's warps tell each other.
-struct SharedStorage {
-  float maximum[32], sum[32];
-};
-
 // The parts of all threads; every thread gets the result.
 __device__ __forceinline__ MaxSum block_merge(const Scale& scale, MaxSum part,
-                                              SharedStorage& shared) {
+                                              BlockStorage& shared) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
   part = warp_merge(scale, part);
   if (lane == 0) {
@@ -31,7 +25,7 @@ __device__ __forceinline__ MaxSum block_merge(const Scale& scale, MaxSum part,
 // barrier, and one exponential an element where they are kept.
 template <class Format, int kPacks, class Place>
 __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, const Place& at,
-                                            int shift, SharedStorage& shared) {
+                                            int shift, BlockStorage& shared) {
   const Scale scale(p, Format::kAccurate);
   Packs<Format, kPacks> x;
   load_x(p, x, address_of<Format>(p.in, r, -shift), at);
@@ -48,7 +42,7 @@ __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, 
 
 template <class Format, int kPacks, class Place>
 __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r, const Place& at,
-                                             int shift, SharedStorage& shared) {
+                                             int shift, BlockStorage& shared) {
   Packs<Format, kPacks> y, dy;
   load(y, address_of<Format>(p.in, r, -shift), p.in.type, at, 0.0f);
   load(dy, address_of<Format>(p.dy, r, -shift), p.dy.type, at, 0.0f);
@@ -58,7 +52,7 @@ __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r,
 
 template <class Format, int kPacks, bool kRagged, bool kBackward, int kMostThreads, int kBlocks>
 __global__ void __launch_bounds__(kMostThreads, kBlocks) softmax_block(const SoftmaxProblem p) {
-  auto& shared = shared_storage<SharedStorage>();
+  auto& shared = shared_storage<BlockStorage>();
   const int first = static_cast<int>(threadIdx.x), stride = static_cast<int>(blockDim.x);
   const int cols = static_cast<int>(p.cols);
   for (int64_t r = blockIdx.x; r < p.rows; r += gridDim.x) {
@@ -79,71 +73,73 @@ __global__ void __launch_bounds__(kMostThreads, kBlocks) softmax_block(const Sof
   }
 }
 
-// Blocks that should fit a multiprocessor: with four packs a thread as many as its threads allow,
-// three of 512; eight packs need more registers. (With two blocks of 1024 threads the compiler has
-// 32 registers for a thread and spills.) On sm_75 a multiprocessor has half the threads.
-constexpr int kFewThreads = 512;
-
+// Blocks per multiprocessor for which the compiler limits the registers: with at most four packs a
+// thread, three of 512 threads; eight packs and gradients need more registers, on sm_75 all that
+// there are. (With two blocks of 1024 threads a thread has 32 registers, and the compiler spills.)
 template <int kPacks, bool kBackward, int kMostThreads>
 __device__ __host__ constexpr int blocks_per_sm() {
-  if (kMostThreads > kFewThreads) return 1;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  return 1;
+#if defined(__CUDA_ARCH__)
+  constexpr bool kMany = kPacks >= kBlockManyPacks || kBackward;
+  constexpr int kRegisterBlocks = kMostThreads > kBlockFewThreads ? 1
+                                  : !kMany                        ? 3
+                                  : __CUDA_ARCH__ < 800           ? 1
+                                                                  : 2;
+  return residency(sm_resources(__CUDA_ARCH__ / 10), kMostThreads,
+                   static_cast<int>(sizeof(BlockStorage)), kRegisterBlocks);
 #else
-  return kPacks < kBlockManyPacks && !kBackward ? 3 : 2;
+  return 1;
 #endif
 }
 
 template <class Format, int kPacks, bool kRagged, bool kBackward>
-Status launch_threads(const SoftmaxProblem& p, int threads, const LaunchContext& context) {
-  constexpr int kMany = 1024;
+Status launch_threads(const SoftmaxProblem& p, const SoftmaxConfig& config,
+                      const LaunchContext& context) {
+  constexpr int kMany = kBlockManyThreads;
   const auto run = [&](auto kernel) {
-    return launch(context, kernel, grid_size(p.rows), threads, sizeof(SharedStorage), p);
+    return launch(context, kernel, static_cast<unsigned>(config.blocks), config.threads,
+                  config.shared_bytes, p);
   };
   constexpr bool k16Bit = Format::kWidest == 2;
   if constexpr (kBackward || (kPacks == kBlockManyPacks && !k16Bit)) {
-    if (threads > kFewThreads) {
+    if (config.threads > kBlockFewThreads) {
       return run(softmax_block<Format, kPacks, kRagged, kBackward, kMany,
                                blocks_per_sm<kPacks, kBackward, kMany>()>);
     }
   }
-  return run(softmax_block<Format, kPacks, kRagged, kBackward, kFewThreads,
-                           blocks_per_sm<kPacks, kBackward, kFewThreads>()>);
+  return run(softmax_block<Format, kPacks, kRagged, kBackward, kBlockFewThreads,
+                           blocks_per_sm<kPacks, kBackward, kBlockFewThreads>()>);
 }
 
 template <class Format, bool kRagged, bool kBackward>
-Status launch_packs(const SoftmaxProblem& p, const SoftmaxBlock& shape,
+Status launch_packs(const SoftmaxProblem& p, const SoftmaxConfig& config,
                     const LaunchContext& context) {
-  switch (shape.packs) {
-    case 1: return launch_threads<Format, 1, kRagged, kBackward>(p, shape.threads, context);
-    case 2: return launch_threads<Format, 2, kRagged, kBackward>(p, shape.threads, context);
-    case 3: return launch_threads<Format, 3, kRagged, kBackward>(p, shape.threads, context);
-    case 4: return launch_threads<Format, 4, kRagged, kBackward>(p, shape.threads, context);
+  switch (config.block.packs) {
+    case 1: return launch_threads<Format, 1, kRagged, kBackward>(p, config, context);
+    case 2: return launch_threads<Format, 2, kRagged, kBackward>(p, config, context);
+    case 3: return launch_threads<Format, 3, kRagged, kBackward>(p, config, context);
+    case 4: return launch_threads<Format, 4, kRagged, kBackward>(p, config, context);
   }
   if constexpr (kBackward) return MYGEMM_STATUS_INTERNAL_ERROR;  // not a shape of gradients
-  return launch_threads<Format, kBlockManyPacks, kRagged, false>(p, shape.threads, context);
+  return launch_threads<Format, kBlockManyPacks, kRagged, false>(p, config, context);
 }
 
 }  // namespace
 
-Status cuda::launch_softmax_block(const SoftmaxRow&, const SoftmaxProblem& p,
+Status cuda::launch_softmax_block(const SoftmaxProblem& p, const SoftmaxConfig& config,
                                   const LaunchContext& context) {
-  const SoftmaxBlock shape = softmax_block_of(p);
-  const Layout layout = layout_of(p);
-  if (layout == Layout::kAny) {
-    return p.backward ? launch_threads<MixedElements, kBlockManyPacks, true, true>(p, shape.threads,
-                                                                                   context)
-                      : launch_threads<MixedElements, kBlockManyPacks, true, false>(
-                            p, shape.threads, context);
+  if (config.shape.layout == Layout::kAny) {
+    constexpr int kPacks = kBlockManyPacks;
+    return p.backward ? launch_threads<MixedElements, kPacks, true, true>(p, config, context)
+                      : launch_threads<MixedElements, kPacks, true, false>(p, config, context);
   }
-  return with_packs(p, [&](auto format) {
+  return with_packs(config.shape.widths, [&](auto format) {
     using Format = decltype(format);
     const auto run = [&](auto ragged) {
       constexpr bool kRagged = decltype(ragged)::value;
-      return p.backward ? launch_packs<Format, kRagged, true>(p, shape, context)
-                        : launch_packs<Format, kRagged, false>(p, shape, context);
+      return p.backward ? launch_packs<Format, kRagged, true>(p, config, context)
+                        : launch_packs<Format, kRagged, false>(p, config, context);
     };
-    return layout == Layout::kPacks ? run(std::false_type{}) : run(std::true_type{});
+    return config.shape.layout == Layout::kPacks ? run(std::false_type{}) : run(std::true_type{});
   });
 }
 

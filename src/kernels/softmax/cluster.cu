@@ -8,8 +8,7 @@
 // runs: each goes to every block of the cluster, and counts there on a barrier. Clusters draw their
 // rows from a counter, because multiprocessors do not get the same share of the memory.
 #include "kernels/launch.h"
-#include "kernels/rows.h"
-#include "kernels/softmax/cluster.h"
+#include "kernels/softmax/kernels.h"
 #include "kernels/softmax/own_tiles.cuh"
 #include "ptx/bulk.cuh"
 #include "ptx/cluster.cuh"
@@ -19,21 +18,6 @@
 
 namespace mygemm {
 namespace {
-
-// What the blocks of a cluster tell each other of one row. Two take turns: a warp may be a row
-// ahead of another one. Every value is sent to every block as 8 bytes.
-struct Exchange {
-  uint64_t barrier;
-  int64_t row_after_next;
-  MaxSum run[WideRows::kMostRuns];
-};
-
-// Slots of tiles, their barriers and the maxima of each lane's part of them follow it in shared
-// memory.
-struct SharedStorage {
-  Exchange exchange[2];
-};
-static_assert(sizeof(SharedStorage) == kClusterStorageBytes);
 
 // A place in a warp's ring of slots, or in turns of two, and the phase of its barrier.
 struct Position {
@@ -209,7 +193,7 @@ template <class Format, bool kBackward, int kHeld>
 __global__ void __launch_bounds__(kClusterThreads, 1)
     softmax_cluster(const SoftmaxProblem p, const WideRows rows, const ClusterRing ring,
                     unsigned long long* counter) {
-  auto& shared = shared_storage<SharedStorage>();
+  auto& shared = shared_storage<ClusterStorage>();
   const int warp_number = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
   const int blocks = static_cast<int>(ptx::cluster_blocks());
   const int64_t clusters = ptx::cluster_count();
@@ -234,7 +218,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
   if (lane == 0) {
     for (int s = 0; s < ring.slots; ++s) ptx::mbarrier_init(&warp.full[s], kBackward ? 2 : 1);
     if (warp_number == 0) {
-      for (Exchange& exchange : shared.exchange) {
+      for (ClusterExchange& exchange : shared.exchange) {
         ptx::mbarrier_init(&exchange.barrier, blocks == 1 ? kClusterWarps : 1);
       }
     }
@@ -247,7 +231,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
   Position turn;  // of the two exchanges
   int added = 0;  // of the row's tiles
   while (number < p.rows) {
-    Exchange& exchange = shared.exchange[turn.slot];
+    ClusterExchange& exchange = shared.exchange[turn.slot];
     const WideRow<Format> row(p, number);
     int64_t after_next = next + clusters;
     if (threadIdx.x == 0) {
@@ -315,31 +299,29 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
 
 }  // namespace
 
-Status cuda::launch_softmax_cluster(const SoftmaxRow&, const SoftmaxProblem& p,
+Status cuda::launch_softmax_cluster(const SoftmaxProblem& p, const SoftmaxConfig& config,
                                     const LaunchContext& context) {
-  const WideRows rows = wide_rows(p);
-  const ClusterRing ring = cluster_ring(p, rows, *context.device);
-  const int64_t clusters = clusters_of(p, ring, *context.device);
   unsigned long long* counter = nullptr;
-  if (cluster_workspace_bytes(p, clusters) > 0 && context.workspace_bytes >= sizeof *counter) {
+  if (config.workspace_bytes > 0) {
     counter = static_cast<unsigned long long*>(context.workspace);
-    CUDA_TRY(cudaMemsetAsync(counter, 0, sizeof *counter, context.stream));
+    CUDA_TRY(cudaMemsetAsync(counter, 0, config.workspace_bytes, context.stream));
   }
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(clusters << ring.log2_blocks);
-  shape.threads = kClusterThreads;
-  shape.shared_bytes = static_cast<size_t>(ring.shared_bytes);
-  shape.cluster_blocks = 1 << ring.log2_blocks;
-  return with_packs(p, [&](auto format) {
+  shape.blocks = static_cast<unsigned>(config.blocks);
+  shape.threads = config.threads;
+  shape.shared_bytes = config.shared_bytes;
+  shape.cluster_blocks = config.cluster_blocks;
+  return with_packs(config.shape.widths, [&](auto format) {
     using Format = decltype(format);
-    constexpr int kHeld = Format::kNarrowest == 4 ? 3 : 2;  // held_tiles()
-    const auto run = [&](auto kernel, auto kernel_that_holds) {
-      return launch(context, ring.held > 0 ? kernel_that_holds : kernel, shape, p, rows, ring,
-                    counter);
+    const auto run = [&](auto backward) {
+      constexpr bool kBackward = decltype(backward)::value;
+      constexpr int kHeld = held_tiles(Format::kWidths, kBackward);
+      return launch(context,
+                    config.ring.held > 0 ? softmax_cluster<Format, kBackward, kHeld>
+                                         : softmax_cluster<Format, kBackward, 0>,
+                    shape, p, config.rows, config.ring, counter);
     };
-    return p.backward
-               ? run(softmax_cluster<Format, true, 0>, softmax_cluster<Format, true, 1>)
-               : run(softmax_cluster<Format, false, 0>, softmax_cluster<Format, false, kHeld>);
+    return p.backward ? run(std::true_type{}) : run(std::false_type{});
   });
 }
 

@@ -5,14 +5,18 @@
 
 namespace mygemm {
 
-// Which widths of elements a call's matrices have, and how many elements are moved at once. Between
-// fp16 and bf16 kernels branch at run time, which costs nothing measurable; kernels for each mix of
-// the three types would be four times as many.
-//   kPack   elements that a thread moves at once: a pack
-//   kWords  32-bit registers that a pack is kept in
-//   kAccurate      some result has more than 16 bits
-//   kKeepsFloats   packs are kept as floats, and exponentials in the place of x; else as they came,
-//                  half the registers, and the cheap exponentials of 16-bit results are taken twice
+// The element widths of a call's matrices.
+enum class Widths { kFp32, k16Bit, kMixed };
+
+// The element widths a kernel is compiled for, and how many elements one vectorised access moves.
+// Kernels branch at run time between fp16 and bf16, which costs nothing measurable; a kernel for
+// each combination of the three types would be four times as many.
+//   kPack         elements of one access of a thread: a pack
+//   kWords        32-bit registers that hold a pack
+//   kAccurate     some result has more than 16 bits
+//   kKeepsFloats  packs are kept as floats, and exponentials replace x; otherwise packs are kept in
+//                 their own type, in half the registers, and the cheap exponentials of 16-bit
+//                 results are computed twice
 template <int kWidestBytes, int kNarrowestBytes, int kPackElements>
 struct Format {
   static constexpr int kWidest = kWidestBytes, kNarrowest = kNarrowestBytes;
@@ -20,10 +24,13 @@ struct Format {
   static constexpr bool kAccurate = kWidest == 4;
   static constexpr bool kKeepsFloats = kPack < 8;
   static constexpr int kWords = kKeepsFloats ? kPack : kPack / 2;
+  static constexpr Widths kWidths = kWidest != kNarrowest ? Widths::kMixed
+                                    : kWidest == 4        ? Widths::kFp32
+                                                          : Widths::k16Bit;
 };
 
-// Rows are moved by packs of 16 bytes of their wider elements where that can be, else by single
-// elements, neighbouring threads neighbouring ones.
+// A pack is 16 bytes of the wider elements. Rows that are not aligned to packs are moved by single
+// elements, coalesced.
 using Fp32Packs = Format<4, 4, 4>;
 using Fp32Elements = Format<4, 4, 1>;
 using Packs16 = Format<2, 2, 8>;
@@ -31,7 +38,21 @@ using Elements16 = Format<2, 2, 1>;
 using MixedPacks = Format<4, 2, 4>;
 using MixedElements = Format<4, 2, 1>;
 
-enum class Widths { kFp32, k16Bit, kMixed };
+// Alignment of the rows of a call's matrices. It is the same for all rows and does not depend on
+// their number, because the bits of a row's result depend on it.
+enum class Layout {
+  kPacks,   // every row consists of whole aligned packs
+  kInStep,  // each row has the same offset from a multiple of a pack in all matrices
+  kAny
+};
+
+// The properties of a call by which softmax kernels are selected. They depend on columns, types and
+// alignment only.
+struct RowShape {
+  Widths widths;
+  Layout layout;
+  int64_t packs;  // that a row may touch; single elements where the layout is kAny
+};
 
 constexpr Widths widths_of(const SoftmaxProblem& p) {
   const int64_t in = element_bytes(p.in.type), out = element_bytes(p.out.type);
@@ -40,39 +61,49 @@ constexpr Widths widths_of(const SoftmaxProblem& p) {
   return in == 4 ? Widths::kFp32 : Widths::k16Bit;
 }
 
-// How the rows of a call's matrices lie, one for all rows, and no matter how many: the bits of a
-// row depend on it.
-enum class Layout {
-  kPacks,   // every row is whole packs, aligned to their size
-  kInStep,  // every row is as far past a multiple of a pack in one matrix as in the others
-  kAny
-};
-
-// Elements of a pack of the problem's widths.
-constexpr int64_t pack_of(const SoftmaxProblem& p) {
-  return widths_of(p) == Widths::k16Bit ? Packs16::kPack : Fp32Packs::kPack;
+// Elements of a pack.
+constexpr int pack_of(Widths widths) {
+  return widths == Widths::k16Bit ? Packs16::kPack : Fp32Packs::kPack;
 }
 
-inline Layout layout_of(const SoftmaxProblem& p) {
-  const int64_t pack = pack_of(p);
-  // Elements that a matrix's first row, and each row from the one before it, is out of step.
-  const auto shift = [pack](const TypedMatrix& matrix) {
-    return static_cast<int64_t>(reinterpret_cast<uintptr_t>(matrix.data) /
-                                static_cast<uintptr_t>(element_bytes(matrix.type))) %
-           pack;
+inline Layout layout_of(const SoftmaxProblem& p, Widths widths) {
+  const auto mask = static_cast<uint64_t>(pack_of(widths) - 1);  // packs are powers of two
+  // Elements between a multiple of a pack and the first row, and the same for each next row.
+  const auto offset = [mask](const TypedMatrix& matrix) {
+    return reinterpret_cast<uintptr_t>(matrix.data) >> (matrix.type == MYGEMM_R_32F ? 2 : 1) & mask;
   };
+  const auto advance = [mask](const TypedMatrix& matrix) {
+    return static_cast<uint64_t>(matrix.ld) & mask;
+  };
+  const uint64_t in_offset = offset(p.in), in_advance = advance(p.in);
   const auto in_step = [&](const TypedMatrix& matrix) {
-    return shift(matrix) == shift(p.in) && matrix.ld % pack == p.in.ld % pack;
+    return offset(matrix) == in_offset && advance(matrix) == in_advance;
   };
   if (!in_step(p.out) || (p.backward && !in_step(p.dy))) return Layout::kAny;
-  const bool whole = p.cols % pack == 0 && p.in.ld % pack == 0 && shift(p.in) == 0;
+  const bool whole = ((static_cast<uint64_t>(p.cols) & mask) | in_offset | in_advance) == 0;
   return whole ? Layout::kPacks : Layout::kInStep;
 }
 
-// Calls body with the packs, or the single elements, of the problem's widths.
+inline RowShape row_shape(const SoftmaxProblem& p) {
+  const Widths widths = widths_of(p);
+  const Layout layout = layout_of(p, widths);
+  // Divisors that the compiler knows.
+  const auto in_packs = [widths](int64_t elements) {
+    return widths == Widths::k16Bit ? elements / pack_of(Widths::k16Bit)
+                                    : elements / pack_of(Widths::kFp32);
+  };
+  switch (layout) {
+    case Layout::kPacks: return {widths, layout, in_packs(p.cols)};
+    case Layout::kInStep: return {widths, layout, in_packs(p.cols - 1) + 2};
+    case Layout::kAny: break;
+  }
+  return {widths, layout, p.cols};
+}
+
+// Calls body with the format of packs, or of single elements, for the widths.
 template <class Body>
-auto with_packs(const SoftmaxProblem& p, Body body) {
-  switch (widths_of(p)) {
+auto with_packs(Widths widths, Body body) {
+  switch (widths) {
     case Widths::kFp32: return body(Fp32Packs{});
     case Widths::k16Bit: return body(Packs16{});
     case Widths::kMixed: break;
@@ -80,29 +111,13 @@ auto with_packs(const SoftmaxProblem& p, Body body) {
   return body(MixedPacks{});
 }
 template <class Body>
-auto with_elements(const SoftmaxProblem& p, Body body) {
-  switch (widths_of(p)) {
+auto with_elements(Widths widths, Body body) {
+  switch (widths) {
     case Widths::kFp32: return body(Fp32Elements{});
     case Widths::k16Bit: return body(Elements16{});
     case Widths::kMixed: break;
   }
   return body(MixedElements{});
-}
-
-// What a thread moves of wide rows: elements of a pack, or 1.
-inline int64_t pack_elements(const SoftmaxProblem& p) {
-  return layout_of(p) == Layout::kAny ? 1 : pack_of(p);
-}
-
-// Packs that any row of the layout may touch.
-inline int64_t packs_of_row(const SoftmaxProblem& p) {
-  const int64_t pack = pack_of(p);
-  switch (layout_of(p)) {
-    case Layout::kPacks: return p.cols / pack;
-    case Layout::kInStep: return (p.cols - 1) / pack + 2;
-    case Layout::kAny: break;
-  }
-  return p.cols;
 }
 
 }  // namespace mygemm

@@ -7,7 +7,7 @@
 // see weight() for how the parts' sums come together.
 #pragma once
 
-#include "problem.h"
+#include "kernels/softmax/storage.h"
 #include "ptx/math.cuh"
 
 namespace mygemm {
@@ -121,11 +121,6 @@ __device__ __forceinline__ void take_exponentials(const Scale& scale, float (&x)
 #pragma unroll
   for (float& v : x) v = Exponential<kAccurate>::of(scale, v, to);
 }
-
-// Part of a row: its largest x, and the sum of its exponentials against that Reference.
-struct MaxSum {
-  float maximum, sum;
-};
 
 // By what the sum of a part, given its maximum, counts in the whole row: a power of two unless one
 // of the maxima is huge. Below 2^-126 it counts nothing, as the row's sum is 1 or more. A part that

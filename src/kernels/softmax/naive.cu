@@ -1,13 +1,13 @@
 // Softmax, step 1 of the ladder: a warp per matrix row, one element per lane at a time, the input
 // read again for the maximum, the sum and the result. Runs everything there is.
 #include "kernels/launch.h"
-#include "kernels/rows.h"
+#include "kernels/softmax/kernels.h"
 #include "kernels/softmax/packs.cuh"
 
 namespace mygemm {
 namespace {
 
-constexpr int kThreads = 128, kRowsPerBlock = kThreads / 32;
+constexpr int kRowsPerBlock = kNaiveThreads / 32;
 
 using Element = Packs<MixedElements, 1>;
 
@@ -69,7 +69,7 @@ __device__ void backward_row(const SoftmaxProblem& p, int64_t r, int lane) {
   }
 }
 
-__global__ void __launch_bounds__(kThreads) softmax_naive(const SoftmaxProblem p) {
+__global__ void __launch_bounds__(kNaiveThreads) softmax_naive(const SoftmaxProblem p) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (int64_t r = int64_t{blockIdx.x} * kRowsPerBlock + threadIdx.x / 32; r < p.rows;
        r += int64_t{gridDim.x} * kRowsPerBlock) {
@@ -79,9 +79,10 @@ __global__ void __launch_bounds__(kThreads) softmax_naive(const SoftmaxProblem p
 
 }  // namespace
 
-Status cuda::launch_softmax_naive(const SoftmaxRow&, const SoftmaxProblem& p,
+Status cuda::launch_softmax_naive(const SoftmaxProblem& p, const SoftmaxConfig& config,
                                   const LaunchContext& context) {
-  return launch(context, softmax_naive, grid_size(ceil_div(p.rows, kRowsPerBlock)), kThreads, 0, p);
+  return launch(context, softmax_naive, static_cast<unsigned>(config.blocks), config.threads,
+                config.shared_bytes, p);
 }
 
 }  // namespace mygemm

@@ -1,32 +1,29 @@
 // Softmax of rows of any width: a block per row reads it twice, once for the sums of wide.h, once
 // for the results. Needs neither workspace nor clusters.
 #include "kernels/launch.h"
-#include "kernels/rows.h"
+#include "kernels/softmax/cost.h"
+#include "kernels/softmax/kernels.h"
 #include "kernels/softmax/wide.cuh"
 #include "ptx/shared.cuh"
 
 namespace mygemm {
 namespace {
 
-constexpr int kThreads = 512, kWarps = kThreads / 32;
+constexpr int kWarps = kRereadThreads / 32;
 
-struct SharedStorage {
-  MaxSum run[WideRows::kMostRuns];
-};
-
-// Blocks that should fit a multiprocessor, which holds 1024 threads on sm_75.
+// Blocks per multiprocessor for which the compiler limits the registers.
 __device__ __host__ constexpr int blocks_per_sm() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  return 1;
+#if defined(__CUDA_ARCH__)
+  return reread_residency(sm_resources(__CUDA_ARCH__ / 10));
 #else
-  return 2;
+  return 1;
 #endif
 }
 
 template <class Format, bool kBackward>
-__global__ void __launch_bounds__(kThreads, blocks_per_sm())
+__global__ void __launch_bounds__(kRereadThreads, blocks_per_sm())
     softmax_reread(const SoftmaxProblem p, const WideRows rows) {
-  auto& shared = shared_storage<SharedStorage>();
+  auto& shared = shared_storage<RereadStorage>();
   const Scale scale(p, Format::kAccurate);
   const int warp = static_cast<int>(threadIdx.x) / 32;
   for (int64_t r = blockIdx.x; r < p.rows; r += gridDim.x) {
@@ -53,13 +50,13 @@ __global__ void __launch_bounds__(kThreads, blocks_per_sm())
 
 }  // namespace
 
-Status cuda::launch_softmax_reread(const SoftmaxRow&, const SoftmaxProblem& p,
+Status cuda::launch_softmax_reread(const SoftmaxProblem& p, const SoftmaxConfig& config,
                                    const LaunchContext& context) {
-  return with_wide_format(p, [&](auto format) {
+  return with_wide_format(config.shape, [&](auto format) {
     using Format = decltype(format);
     const auto kernel = p.backward ? softmax_reread<Format, true> : softmax_reread<Format, false>;
-    return launch(context, kernel, grid_size(p.rows), kThreads, sizeof(SharedStorage), p,
-                  wide_rows(p));
+    return launch(context, kernel, static_cast<unsigned>(config.blocks), config.threads,
+                  config.shared_bytes, p, config.rows);
   });
 }
 

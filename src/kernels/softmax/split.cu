@@ -2,16 +2,13 @@
 // the runs of wide.h up in the workspace, a second one combines them and writes the results. The
 // second grid begins while the first one ends, and has loaded its first tiles by then.
 #include "kernels/launch.h"
-#include "kernels/rows.h"
-#include "kernels/softmax/split.h"
+#include "kernels/softmax/kernels.h"
 #include "kernels/softmax/wide.cuh"
 #include "ptx/grid.cuh"
 #include "ptx/shared.cuh"
 
 namespace mygemm {
 namespace {
-
-constexpr int kThreads = 32 * kSplitWarps;
 
 // Blocks that should fit a multiprocessor: on Hopper one of either grid, so that the second one can
 // begin. 64 registers are too few for the sums of 16-bit elements and the results of their
@@ -24,10 +21,6 @@ __device__ __host__ constexpr int blocks_per_sm() {
   return Format::kNarrowest == 2 && kBackward == kResults ? 1 : 2;
 #endif
 }
-
-struct SumsStorage {
-  MaxSum lane[2][kSplitWarps][32];  // of a tile; of two batches of tiles in turn
-};
 
 // The runs and tiles of a block.
 struct OwnRuns {
@@ -45,10 +38,10 @@ struct OwnRuns {
 };
 
 template <class Format, bool kBackward>
-__global__ void __launch_bounds__(kThreads, blocks_per_sm<Format, kBackward, false>())
+__global__ void __launch_bounds__(kSplitThreads, blocks_per_sm<Format, kBackward, false>())
     softmax_split_sums(const SoftmaxProblem p, const WideRows rows, const SplitRows split,
                        MaxSum* runs) {
-  auto& shared = shared_storage<SumsStorage>();
+  auto& shared = shared_storage<SplitStorage>();
   ptx::launch_dependents();
   const Scale scale(p, Format::kAccurate);
   const OwnRuns own(rows, split);
@@ -92,7 +85,7 @@ __global__ void __launch_bounds__(kThreads, blocks_per_sm<Format, kBackward, fal
 }
 
 template <class Format, bool kBackward>
-__global__ void __launch_bounds__(kThreads, blocks_per_sm<Format, kBackward, true>())
+__global__ void __launch_bounds__(kSplitThreads, blocks_per_sm<Format, kBackward, true>())
     softmax_split_results(const SoftmaxProblem p, const WideRows rows, const SplitRows split,
                           const MaxSum* runs) {
   const Scale scale(p, Format::kAccurate);
@@ -116,26 +109,24 @@ __global__ void __launch_bounds__(kThreads, blocks_per_sm<Format, kBackward, tru
 
 }  // namespace
 
-Status cuda::launch_softmax_split(const SoftmaxRow&, const SoftmaxProblem& p,
+Status cuda::launch_softmax_split(const SoftmaxProblem& p, const SoftmaxConfig& config,
                                   const LaunchContext& context) {
-  const WideRows rows = wide_rows(p);
-  const SplitRows split = split_rows(p, rows, *context.device);
   auto* runs = static_cast<MaxSum*>(context.workspace);
-  return with_wide_format(p, [&](auto format) {
+  return with_wide_format(config.shape, [&](auto format) {
     using Format = decltype(format);
     LaunchShape shape;
-    shape.blocks = static_cast<unsigned>(p.rows * split.blocks_of_row);
-    shape.threads = kThreads;
-    shape.shared_bytes = sizeof(SumsStorage);
+    shape.blocks = static_cast<unsigned>(config.blocks);
+    shape.threads = config.threads;
+    shape.shared_bytes = config.shared_bytes;
     RETURN_IF_ERROR(launch(
         context, p.backward ? softmax_split_sums<Format, true> : softmax_split_sums<Format, false>,
-        shape, p, rows, split, runs));
+        shape, p, config.rows, config.split, runs));
     shape.shared_bytes = 0;
     shape.may_overlap = true;
     return launch(
         context,
         p.backward ? softmax_split_results<Format, true> : softmax_split_results<Format, false>,
-        shape, p, rows, split, static_cast<const MaxSum*>(runs));
+        shape, p, config.rows, config.split, static_cast<const MaxSum*>(runs));
   });
 }
 

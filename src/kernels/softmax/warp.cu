@@ -1,14 +1,12 @@
 // Softmax of short rows: a row lives in the registers of a warp, or of part of one, and is read
 // once. Lanes hold kPacks packs each; the last one may be missing.
 #include "kernels/launch.h"
-#include "kernels/rows.h"
-#include "kernels/softmax/lanes.h"
+#include "kernels/softmax/kernels.h"
 #include "kernels/softmax/packs.cuh"
 
 namespace mygemm {
 namespace {
 
-constexpr int kThreads = 128;
 constexpr int kAnyLanes = -1;
 
 // Lanes of a row: 2^kLog2Lanes, or known at run time only. Elements and shuffles then cost an
@@ -47,10 +45,10 @@ __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r,
 // works on them is slower, whatever hides latencies elsewhere (4 rows of 32 columns: 0.95 of a copy
 // where one has 1.00; H200).
 template <class Format, int kPacks, bool kBackward, int kLog2Lanes>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kWarpThreads)
     softmax_warp(const SoftmaxProblem p, const Lanes<kLog2Lanes> shape) {
   const int log2_lanes = shape.log2(), lanes = 1 << log2_lanes;
-  const int rows_per_block = kThreads >> log2_lanes;
+  const int rows_per_block = kWarpThreads >> log2_lanes;
   const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
   const int packs = static_cast<int>(p.cols) / Format::kPack;
   // All lanes of a warp stay for the shuffles; those past the last row read and write nothing.
@@ -77,15 +75,17 @@ constexpr bool fixed_lanes_pay() {
 }
 
 template <class Format, int kPacks, int kLog2Lanes>
-Status launch_lanes(const SoftmaxProblem& p, int log2_lanes, const LaunchContext& context) {
-  const auto run = [&](auto kernel, auto shape) {
-    const unsigned blocks = grid_size(ceil_div(p.rows, kThreads >> log2_lanes));
-    return launch(context, kernel, blocks, kThreads, 0, p, shape);
+Status launch_lanes(const SoftmaxProblem& p, const SoftmaxConfig& config,
+                    const LaunchContext& context) {
+  const int log2_lanes = config.lanes.log2_lanes;
+  const auto run = [&](auto kernel, auto lanes) {
+    return launch(context, kernel, static_cast<unsigned>(config.blocks), config.threads,
+                  config.shared_bytes, p, lanes);
   };
   if constexpr (kLog2Lanes != kAnyLanes) {
     if (p.backward || log2_lanes < kLog2Lanes) {
       constexpr int kNext = kLog2Lanes > 1 && kPacks <= 8 ? kLog2Lanes - 1 : kAnyLanes;
-      return launch_lanes<Format, kPacks, kNext>(p, log2_lanes, context);
+      return launch_lanes<Format, kPacks, kNext>(p, config, context);
     }
     return run(softmax_warp<Format, kPacks, false, kLog2Lanes>, Lanes<kLog2Lanes>{log2_lanes});
   } else {
@@ -96,27 +96,26 @@ Status launch_lanes(const SoftmaxProblem& p, int log2_lanes, const LaunchContext
 }
 
 template <class Format, int kPacks = 1>
-Status launch_packs(const SoftmaxProblem& p, const SoftmaxLanes& shape,
+Status launch_packs(const SoftmaxProblem& p, const SoftmaxConfig& config,
                     const LaunchContext& context) {
-  constexpr bool kFp32 = Format::kNarrowest == 4;
-  constexpr int kMost = Format::kPack > 1 ? 4 : kFp32 ? 16 : 8;  // most_packs_of_lane()
-  if constexpr (kPacks < kMost) {
-    if (shape.packs > kPacks) return launch_packs<Format, kPacks + 1>(p, shape, context);
+  if constexpr (kPacks < most_packs_of_lane(Format::kPack > 1, Format::kWidths)) {
+    if (config.lanes.packs > kPacks) {
+      return launch_packs<Format, kPacks + 1>(p, config, context);
+    }
   }
   constexpr int kLog2Lanes = fixed_lanes_pay<Format, kPacks>() ? 5 : kAnyLanes;
-  return launch_lanes<Format, kPacks, kLog2Lanes>(p, shape.log2_lanes, context);
+  return launch_lanes<Format, kPacks, kLog2Lanes>(p, config, context);
 }
 
 }  // namespace
 
-Status cuda::launch_softmax_warp(const SoftmaxRow&, const SoftmaxProblem& p,
+Status cuda::launch_softmax_warp(const SoftmaxProblem& p, const SoftmaxConfig& config,
                                  const LaunchContext& context) {
-  const SoftmaxLanes shape = softmax_lanes(p);
   const auto with_format = [&](auto format) {
-    return launch_packs<decltype(format)>(p, shape, context);
+    return launch_packs<decltype(format)>(p, config, context);
   };
-  return layout_of(p) == Layout::kPacks ? with_packs(p, with_format)
-                                        : with_elements(p, with_format);
+  return config.shape.layout == Layout::kPacks ? with_packs(config.shape.widths, with_format)
+                                               : with_elements(config.shape.widths, with_format);
 }
 
 }  // namespace mygemm

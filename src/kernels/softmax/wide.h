@@ -1,54 +1,62 @@
-// How wide rows are cut up: the plan and the launchers must agree on it, and all kernels for wide
-// rows add up in this order, so that they give the same bits whichever of them a call's number of
-// rows makes the fastest. Depends on columns, types and layout only. Pure.
+// The order of summation of wide rows, those that a block's registers do not hold. All kernels for
+// wide rows use it, so that they give the same bits whichever of them is the fastest for a call's
+// number of rows. It depends on columns, types and alignment only. Pure.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 
 #include "kernels/softmax/formats.h"
 
 namespace mygemm {
 
-// What a lane holds of a tile: packs, or single elements.
+// Packs, or single elements, that a lane holds of a tile: 32 lanes x 4 packs, or 32 x 16 elements.
 constexpr int tile_packs(int pack_elements) { return pack_elements > 1 ? 4 : 16; }
 
-// A row is `runs` runs of tiles, as even as can be. (Runs of parts of tiles, evener, are slower:
-// 0.91 of a copy where these have 0.97; 40000 columns, H200.) A warp works on a tile at once; of
-// the tiles of a run each lane adds up, in order, what it holds; then the lanes' sums are added up,
-// then the runs' (combine_runs()).
+// A row is divided into tiles, each the amount that a warp holds in registers at once, and the
+// tiles are grouped into `runs` runs of equal length or one tile more. Order of summation: each
+// lane adds the elements that it holds of a run's tiles, in order; then the sums of the lanes are
+// added; then those of the runs (combine_runs()). (Runs that end within tiles are of more equal
+// length, but slower: 0.91 of a copy where these have 0.97; 40000 columns, H200.)
 struct WideRows {
   static constexpr int kMostRuns = 512;
   int64_t tiles;
-  int runs;
+  int runs = 0;  // a power of two
 
   // Run `number` is tiles first_tile(number) to first_tile(number + 1).
   constexpr int64_t first_tile(int64_t number) const { return number * tiles / runs; }
-  constexpr int64_t most_tiles_of_run() const { return ceil_div(tiles, runs); }
+  constexpr int64_t most_tiles_of_run() const {
+    return (tiles + runs - 1) >> (std::bit_width(static_cast<unsigned>(runs)) - 1);
+  }
 };
 
-// Bytes of a row in a run, of y and dy together, while there can be more runs: five tiles of fp32
-// or 16-bit x, two of y and dy. (Runs of two and a half to five tiles. A warp with three tiles
-// beside others with two of them works as long as those of a row with three everywhere.)
-constexpr int64_t kRunBytes = 10 * 1024;
+// Most bytes of a run (of y and dy together) as long as the number of runs can grow: five tiles of
+// fp32 or 16-bit x, two of y and dy. Runs then have two and a half to five tiles. (A warp with
+// three tiles beside others with two works as long as if all had three.)
+constexpr int kRunBytes = 10 * 1024;
 constexpr int kFewestRuns = 16;
 
-inline WideRows wide_rows(const SoftmaxProblem& p) {
-  const int64_t pack = pack_elements(p);
-  const int64_t bytes = element_bytes(p.in.type) + (p.backward ? element_bytes(p.dy.type) : 0);
-  const int64_t tile = 32 * tile_packs(static_cast<int>(pack));  // packs
-  const int64_t tiles_of_run = std::max<int64_t>(1, kRunBytes / (tile * pack * bytes));
+inline WideRows wide_rows(const SoftmaxProblem& p, const RowShape& shape) {
+  const int pack = shape.layout == Layout::kAny ? 1 : pack_of(shape.widths);
+  const int tile = 32 * tile_packs(pack);  // packs
+  const auto bytes =
+      static_cast<int>(element_bytes(p.in.type) + (p.backward ? element_bytes(p.dy.type) : 0));
+  const int tiles_of_run = std::max(1, kRunBytes / (tile * pack * bytes));
   WideRows rows{};
-  rows.tiles = ceil_div(packs_of_row(p), tile);
+  rows.tiles = pack == 1 ? ceil_div(shape.packs, 32 * tile_packs(1))
+                         : ceil_div(shape.packs, 32 * tile_packs(2));
   rows.runs = kFewestRuns;
-  while (rows.tiles > rows.runs * tiles_of_run && rows.runs < WideRows::kMostRuns) rows.runs *= 2;
+  while (rows.tiles > int64_t{rows.runs} * tiles_of_run && rows.runs < WideRows::kMostRuns) {
+    rows.runs *= 2;
+  }
   return rows;
 }
 
-// Calls body with the format in which wide rows, and those in a block's registers, are moved.
+// Calls body with the format in which wide rows are moved.
 template <class Body>
-auto with_wide_format(const SoftmaxProblem& p, Body body) {
-  if (layout_of(p) == Layout::kAny) return body(MixedElements{});
-  return with_packs(p, body);
+auto with_wide_format(const RowShape& shape, Body body) {
+  if (shape.layout == Layout::kAny) return body(MixedElements{});
+  return with_packs(shape.widths, body);
 }
 
 }  // namespace mygemm

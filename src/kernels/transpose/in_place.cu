@@ -1,19 +1,18 @@
 // Transposes in place. Square matrices: a block swaps a tile below the diagonal with its mirror
 // image, both in packs as in vector.cu. Any matrix: by way of the workspace.
 #include "kernels/launch.h"
-#include "kernels/rows.h"
+#include "kernels/transpose/kernels.h"
 #include "kernels/transpose/patches.cuh"
 #include "kernels/transpose/triangle.h"
 #include "kernels/transpose/with_element.h"
+#include "kernels/transpose/workspace.h"
 
 namespace mygemm {
 namespace {
 
-// Of the two tiles together. H200: a patch of each a thread draw 0.94 of a copy, one patch 0.92.
+// Patches of a thread, of the two tiles together.
 template <int kBytes>
-inline constexpr int kPatches = kBytes == 16  ? 4
-                                : kBytes == 1 ? 1
-                                              : 2;
+inline constexpr int kPatches = in_place_patches(kBytes);
 
 // A staged tile is written to where the other was. The patches of both are numbered through, those
 // of the lower tile first: half of the patches of a thread, or the one patch of half the threads.
@@ -68,38 +67,32 @@ __global__ void __launch_bounds__(kTransposeThreads)
   }
 }
 
-bool is_dense(const TransposeProblem& p) {
-  return p.ldin == p.cols && (p.batch_count == 1 || p.stride_in == p.rows * p.cols);
-}
-
 }  // namespace
 
-Status cuda::launch_transpose_vector_in_place(const TransposeRow&, const TransposeProblem& p,
+Status cuda::launch_transpose_vector_in_place(const TransposeProblem& p,
+                                              const TransposeConfig& config,
                                               const LaunchContext& context) {
-  const PatchGrid grid = patch_grid(in_place_kernel(p), p, *context.device);
   return with_element(p.element_size, [&](auto bytes) {
-    return launch(context, swap_tiles<bytes>, grid_size(tile_pairs(grid.tiles_r) * p.batch_count),
-                  2 * (1 << grid.tile.log2_patches()) / kPatches<bytes>, 2 * grid.shared_bytes, p,
-                  grid);
+    return launch(context, swap_tiles<bytes>, static_cast<unsigned>(config.blocks), config.threads,
+                  config.shared_bytes, p, config.patches);
   });
 }
 
-Status cuda::launch_transpose_through_workspace(const TransposeRow&, const TransposeProblem& p,
+Status cuda::launch_transpose_through_workspace(const TransposeProblem& p,
+                                                const TransposeConfig& config,
                                                 const LaunchContext& context) {
-  const int64_t elements = p.rows * p.cols * p.batch_count;
-  if (is_dense(p)) {
-    CUDA_TRY(cudaMemcpyAsync(context.workspace, p.in,
-                             static_cast<size_t>(elements * p.element_size),
+  if (config.copy_blocks == 0) {
+    CUDA_TRY(cudaMemcpyAsync(context.workspace, p.in, config.workspace_bytes,
                              cudaMemcpyDeviceToDevice, context.stream));
   } else {
     RETURN_IF_ERROR(with_element(p.element_size, [&](auto bytes) {
-      return launch(context, copy_dense<bytes>, grid_size(ceil_div(elements, kTransposeThreads)),
+      return launch(context, copy_dense<bytes>, static_cast<unsigned>(config.copy_blocks),
                     kTransposeThreads, 0, p, static_cast<Element<bytes>*>(context.workspace));
     }));
   }
   const TransposeProblem from = from_workspace(p, context.workspace);
-  return in_packs(from) ? launch_transpose_vector({}, from, context)
-                        : launch_transpose_shifted({}, from, context);
+  return config.shift_in || config.shift_out ? launch_transpose_shifted(from, config, context)
+                                             : launch_transpose_vector(from, config, context);
 }
 
 }  // namespace mygemm

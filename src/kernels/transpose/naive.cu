@@ -1,21 +1,18 @@
 // Transpose, step 1 of the ladder: one thread per element. Runs everything there is, in place too,
 // for any shape and leading dimensions, without a workspace.
 #include "kernels/launch.h"
-#include "kernels/rows.h"
-#include "kernels/transpose/tiles.h"
+#include "kernels/transpose/kernels.h"
 #include "kernels/transpose/with_element.h"
 
 namespace mygemm {
 namespace {
 
-constexpr int kThreads = 256;
-
 template <int kBytes>
-__global__ void __launch_bounds__(kThreads) transpose_naive(const TransposeProblem p) {
+__global__ void __launch_bounds__(kTransposeThreads) transpose_naive(const TransposeProblem p) {
   using T = Element<kBytes>;
   const int64_t per_matrix = p.rows * p.cols, elements = per_matrix * p.batch_count;
-  for (int64_t e = int64_t{blockIdx.x} * kThreads + threadIdx.x; e < elements;
-       e += int64_t{gridDim.x} * kThreads) {
+  for (int64_t e = int64_t{blockIdx.x} * kTransposeThreads + threadIdx.x; e < elements;
+       e += int64_t{gridDim.x} * kTransposeThreads) {
     const int64_t batch = e / per_matrix, r = e % per_matrix / p.cols, c = e % p.cols;
     static_cast<T*>(p.out)[batch * p.stride_out + c * p.ldout + r] =
         static_cast<const T*>(p.in)[batch * p.stride_in + r * p.ldin + c];
@@ -47,12 +44,12 @@ struct Permutation {
 
 // One thread per output position; the leader of each cycle or path moves all of its elements.
 template <int kBytes>
-__global__ void __launch_bounds__(kThreads) follow_cycles(const TransposeProblem p) {
+__global__ void __launch_bounds__(kTransposeThreads) follow_cycles(const TransposeProblem p) {
   using T = Element<kBytes>;
   const Permutation permutation{p.rows, p.cols, p.ldin, p.ldout};
   const int64_t per_matrix = p.rows * p.cols, elements = per_matrix * p.batch_count;
-  for (int64_t e = int64_t{blockIdx.x} * kThreads + threadIdx.x; e < elements;
-       e += int64_t{gridDim.x} * kThreads) {
+  for (int64_t e = int64_t{blockIdx.x} * kTransposeThreads + threadIdx.x; e < elements;
+       e += int64_t{gridDim.x} * kTransposeThreads) {
     const int64_t leader = e % per_matrix / p.rows * p.ldout + e % p.rows;
     if (!permutation.leads(leader)) continue;
     T* matrix = static_cast<T*>(p.out) + e / per_matrix * p.stride_out;
@@ -70,12 +67,12 @@ __global__ void __launch_bounds__(kThreads) follow_cycles(const TransposeProblem
 
 }  // namespace
 
-Status cuda::launch_transpose_naive(const TransposeRow&, const TransposeProblem& p,
+Status cuda::launch_transpose_naive(const TransposeProblem& p, const TransposeConfig& config,
                                     const LaunchContext& context) {
-  const unsigned blocks = grid_size(ceil_div(p.rows * p.cols * p.batch_count, kThreads));
   return with_element(p.element_size, [&](auto bytes) {
     const auto kernel = p.in_place() ? follow_cycles<bytes> : transpose_naive<bytes>;
-    return launch(context, kernel, blocks, kThreads, 0, p);
+    return launch(context, kernel, static_cast<unsigned>(config.blocks), config.threads,
+                  config.shared_bytes, p);
   });
 }
 

@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "kernels/launch.h"
-#include "kernels/rows.h"
+#include "kernels/transpose/kernels.h"
 #include "kernels/transpose/pack.cuh"
 #include "kernels/transpose/with_element.h"
 #include "ptx/shared.cuh"
@@ -54,15 +54,9 @@ __device__ __forceinline__ void copy_run(Element<kBytes>* to, const Element<kByt
   }
 }
 
-// The long side is accessed kAccess bytes at a time: an element, or, where its lines begin at
-// multiples of more, those. Addresses are most of the instructions; with packs they are few.
-//
-// H200, fp32: 16 bytes draw 0.99 of a copy, 4 bytes 0.88. Smaller elements scatter over too few
-// banks with as many: 0.63 for 2 bytes and 0.38 for 1, where 4 bytes draw 0.80 and 0.63.
+// Bytes of an access of the long side: an element, or more where its lines are aligned (kWide).
 template <int kBytes>
-inline constexpr int kWideAccess = kBytes == 1   ? 4
-                                   : kBytes == 2 ? 8
-                                                 : 16;
+inline constexpr int kWideAccess = narrow_access_bytes(kBytes);
 template <int kBytes, bool kWide>
 inline constexpr int kAccess = kWide ? kWideAccess<kBytes> : kBytes;
 
@@ -232,33 +226,30 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <int kBytes, bool kWide>
-Status launch_narrow(const TransposeProblem& p, const NarrowGrid& grid,
+Status launch_narrow(const TransposeProblem& p, const TransposeConfig& config,
                      const LaunchContext& context) {
   using Side = NarrowGrid::Side;
-  const Divisor line(ceil_div(grid.length, Access<kBytes, kWide>::kElements));
+  const NarrowGrid& grid = config.narrow;
+  const auto blocks = static_cast<unsigned>(config.blocks), runs = static_cast<unsigned>(grid.runs);
+  const Divisor line(grid.line_accesses);
   const int log2_line = std::bit_width(line.value) - 1;
   if (grid.side == Side::kOutputRuns) {
-    return launch(context, transpose_output_runs<kBytes, kWide>, grid_size(grid.blocks), kThreads,
-                  grid.shared_bytes, p, grid, static_cast<unsigned>(ceil_div(p.cols, grid.length)),
-                  log2_line);
+    return launch(context, transpose_output_runs<kBytes, kWide>, blocks, config.threads,
+                  config.shared_bytes, p, grid, runs, log2_line);
   }
   const auto kernel = grid.side == Side::kSmall ? transpose_input_runs<kBytes, kWide, true>
                                                 : transpose_input_runs<kBytes, kWide, false>;
-  return launch(context, kernel, grid_size(grid.blocks), kThreads, grid.shared_bytes, p, grid,
-                static_cast<unsigned>(ceil_div(p.rows, grid.length)), log2_line, line,
-                Divisor(line.value * p.cols));
+  return launch(context, kernel, blocks, config.threads, config.shared_bytes, p, grid, runs,
+                log2_line, line, Divisor(line.value * p.cols));
 }
 
 }  // namespace
 
-Status cuda::launch_transpose_narrow(const TransposeRow&, const TransposeProblem& p,
+Status cuda::launch_transpose_narrow(const TransposeProblem& p, const TransposeConfig& config,
                                      const LaunchContext& context) {
-  const NarrowGrid grid = narrow_grid(p);
-  const int64_t alignment =
-      grid.side == NarrowGrid::Side::kOutputRuns ? input_alignment(p) : output_alignment(p);
   return with_element(p.element_size, [&](auto bytes) {
-    return alignment >= kWideAccess<bytes> ? launch_narrow<bytes, true>(p, grid, context)
-                                           : launch_narrow<bytes, false>(p, grid, context);
+    return config.narrow.wide ? launch_narrow<bytes, true>(p, config, context)
+                              : launch_narrow<bytes, false>(p, config, context);
   });
 }
 

@@ -8,7 +8,7 @@
 // sectors are then written at the ends of rows only; two blocks that each wrote a part of a sector
 // reached 0.93 of a copy where this draws 0.96 (H200, 16385 x 16384 fp32).
 #include "kernels/launch.h"
-#include "kernels/rows.h"
+#include "kernels/transpose/kernels.h"
 #include "kernels/transpose/patches.cuh"
 #include "kernels/transpose/with_element.h"
 
@@ -168,7 +168,7 @@ __device__ __forceinline__ void write_shifted(const Pack* staged, const Transpos
 }
 
 template <int kBytes>
-inline constexpr int kPatches = kBytes >= 4 ? 2 : 1;
+inline constexpr int kPatches = shifted_patches(kBytes);
 
 // Blocks that registers shall let reside at once. As many as spill nothing; on an H200 one fewer
 // draws 0.86 of a copy instead of 0.93 (both sides shifted, fp32).
@@ -216,21 +216,21 @@ __global__ void __launch_bounds__(kThreads, blocks_per_sm<kBytes>())
 }
 
 template <int kBytes, bool kShiftIn, bool kShiftOut>
-Status launch_shifted(const TransposeProblem& p, const LaunchContext& context) {
-  const PatchGrid grid = patch_grid(shifted_kernel(p), p, *context.device);
-  return launch(context, transpose_shifted<kBytes, kShiftIn, kShiftOut>, grid_size(grid.blocks),
-                grid.threads, grid.shared_bytes, p, grid);
+Status launch_shifted(const TransposeProblem& p, const TransposeConfig& config,
+                      const LaunchContext& context) {
+  return launch(context, transpose_shifted<kBytes, kShiftIn, kShiftOut>,
+                static_cast<unsigned>(config.blocks), config.threads, config.shared_bytes, p,
+                config.patches);
 }
 
 }  // namespace
 
-Status cuda::launch_transpose_shifted(const TransposeRow&, const TransposeProblem& p,
+Status cuda::launch_transpose_shifted(const TransposeProblem& p, const TransposeConfig& config,
                                       const LaunchContext& context) {
-  const bool in = shifts_input(p), out = shifts_output(p);
   return with_element(p.element_size, [&](auto bytes) {
-    return in && out ? launch_shifted<bytes, true, true>(p, context)
-           : in      ? launch_shifted<bytes, true, false>(p, context)
-                     : launch_shifted<bytes, false, true>(p, context);
+    if (!config.shift_in) return launch_shifted<bytes, false, true>(p, config, context);
+    return config.shift_out ? launch_shifted<bytes, true, true>(p, config, context)
+                            : launch_shifted<bytes, true, false>(p, config, context);
   });
 }
 

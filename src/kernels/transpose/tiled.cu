@@ -2,7 +2,7 @@
 // and writes it by columns, so that both sides of the copy are contiguous. Square matrices in
 // place too: pairs of mirrored tiles.
 #include "kernels/launch.h"
-#include "kernels/rows.h"
+#include "kernels/transpose/kernels.h"
 #include "kernels/transpose/tiles.h"
 #include "kernels/transpose/triangle.h"
 #include "kernels/transpose/with_element.h"
@@ -83,6 +83,7 @@ __global__ void __launch_bounds__(kTransposeThreads)
   struct Storage {
     TransposeStorage<kBytes> lower, upper;
   };
+  static_assert(sizeof(Storage) == 2 * sizeof(TransposeStorage<kBytes>));
   constexpr int kSide = TransposeTile<kBytes>::kSide;
   auto& shared = shared_storage<Storage>();
   const unsigned pairs = static_cast<unsigned>(tile_pairs(tiles));
@@ -99,27 +100,22 @@ __global__ void __launch_bounds__(kTransposeThreads)
   write_transposed<kBytes>(shared.upper, lower);
 }
 
-template <int kBytes>
-Status launch_tiled(const TransposeProblem& p, const LaunchContext& context) {
-  constexpr int kSide = TransposeTile<kBytes>::kSide;
-  const int64_t tiles_r = ceil_div(p.rows, kSide), tiles_c = ceil_div(p.cols, kSide);
-  return launch(context, transpose_tiled<kBytes>, grid_size(tiles_r * tiles_c * p.batch_count),
-                kTransposeThreads, sizeof(TransposeStorage<kBytes>), p, tiles_r, tiles_c);
-}
-
 }  // namespace
 
-Status cuda::launch_transpose_tiled(const TransposeRow&, const TransposeProblem& p,
+Status cuda::launch_transpose_tiled(const TransposeProblem& p, const TransposeConfig& config,
                                     const LaunchContext& context) {
-  return with_element(p.element_size, [&](auto bytes) { return launch_tiled<bytes>(p, context); });
+  return with_element(p.element_size, [&](auto bytes) {
+    return launch(context, transpose_tiled<bytes>, static_cast<unsigned>(config.blocks),
+                  config.threads, config.shared_bytes, p, config.tiles_r, config.tiles_c);
+  });
 }
 
-Status cuda::launch_transpose_square_in_place(const TransposeRow&, const TransposeProblem& p,
+Status cuda::launch_transpose_square_in_place(const TransposeProblem& p,
+                                              const TransposeConfig& config,
                                               const LaunchContext& context) {
   return with_element(p.element_size, [&](auto bytes) {
-    const auto tiles = static_cast<unsigned>(ceil_div(p.rows, TransposeTile<bytes>::kSide));
-    return launch(context, square_in_place<bytes>, grid_size(tile_pairs(tiles) * p.batch_count),
-                  kTransposeThreads, 2 * sizeof(TransposeStorage<bytes>), p, tiles);
+    return launch(context, square_in_place<bytes>, static_cast<unsigned>(config.blocks),
+                  config.threads, config.shared_bytes, p, static_cast<unsigned>(config.tiles_r));
   });
 }
 

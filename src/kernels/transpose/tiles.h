@@ -1,15 +1,16 @@
-// The tiles of the transpose kernels: what the plan, the table of rows and the kernels share.
+// Tiles and grids of the transpose kernels, used by configurations and kernels. Pure.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "device.h"
 #include "problem.h"
 
 namespace mygemm {
 
-// A square tile of elements of kBytes bytes each, padded by one element: columns of the tile are
-// then in different banks. 64 elements a side keep rows of small elements a whole sector long.
+// Side of the square tiles of the tiled kernel, in elements. With 64, the rows of small elements
+// are at least a sector long.
 constexpr int transpose_tile_side(int64_t element_size) { return element_size <= 4 ? 64 : 32; }
 
 template <int kBytes>
@@ -20,9 +21,9 @@ struct TransposeTile {
   static constexpr int kPasses = kSide / kRowsPerPass;
 };
 
-constexpr int kTransposeThreads = 256;
+constexpr int kTransposeThreads = 256;  // of a block of the tiled, naive and copying kernels
 
-// Elements as plain bits. 16-byte ones are only promised to be 8-byte aligned.
+// Elements as plain bits. Those of 16 bytes may be aligned to 8 bytes only.
 struct Bits128 {
   uint64_t low, high;
 };
@@ -52,6 +53,7 @@ struct ElementOf<16> {
 template <int kBytes>
 using Element = typename ElementOf<kBytes>::type;
 
+// A tile in shared memory, each row padded by one element to avoid bank conflicts along columns.
 template <int kBytes>
 struct TransposeStorage {
   Element<kBytes> tile[TransposeTile<kBytes>::kSide][TransposeTile<kBytes>::kSide + 1];
@@ -59,13 +61,17 @@ struct TransposeStorage {
 
 // ---- tiles of packs ----------------------------------------------------------------------------
 
-// Elements of a pack: 16 bytes, the largest access of a thread.
+// Elements of a pack: 16 bytes, the widest access of a thread.
 template <int kBytes>
 inline constexpr int kPackElements = 16 / kBytes;
 
-// A tile is made of patches, squares as wide and as high as a pack has elements. Powers of two, so
-// that a thread finds its patch with shifts; chosen for each call, so that narrow and small
-// matrices have tiles that fit. Measured on an H200: not slower than a shape fixed when compiling.
+constexpr int kPackBytes = 16;
+constexpr int kSectorBytes = 32;  // the unit of memory transfers
+
+// A tile consists of patches: square blocks of elements, a pack wide and as many rows high. The
+// extents are powers of two, so that a thread finds its patch by shifts, and are chosen for each
+// call, so that they fit narrow and small matrices. H200: not slower than extents fixed at compile
+// time.
 struct PatchTile {
   int log2_cols;      // patches along a row of the input
   int log2_rows;      // patches along a row of the output
@@ -74,89 +80,112 @@ struct PatchTile {
   constexpr int log2_patches() const { return log2_cols + log2_rows + log2_matrices; }
 };
 
-// In which order the tiles of a matrix get their blocks; blocks start in the order of their index.
+// The order in which blocks are assigned to the tiles of a matrix.
 enum class TileOrder {
-  kAlongOutput,  // down a column of the input: the writes of neighbouring blocks are neighbours
+  kAlongOutput,  // down a column of the input: neighbouring blocks write neighbouring memory
   kAlongInput,
-  kTwoStreams,  // kAlongOutput in two places half a matrix apart, taking turns
+  kTwoStreams,  // kAlongOutput, alternating between two places half a matrix apart
 };
 
-// A launch of one of the kernels that work on tiles of patches.
+// The grid of a kernel that works on tiles of patches.
 struct PatchGrid {
   PatchTile tile;
   TileOrder order;
   unsigned tiles_r, tiles_c;  // of a matrix
-  int step_r, step_c;  // elements from a tile to the next one; less than a tile: they overlap
-  int64_t blocks;      // may be more than a grid can have
-  int threads;
-  size_t shared_bytes;
+  int step_r,
+      step_c;      // elements from a tile to the next one; less than the tile where they overlap
+  int64_t blocks;  // may be more than a grid can have
+  int threads = 0;
+  size_t shared_bytes;  // of one tile
 };
 
-// What a kernel on tiles of patches wants of its grid.
+// The requirements of such a kernel on its grid.
 struct PatchKernel {
-  enum class Fit { kAny, kSquare, kFixed };  // what the tile may become for smaller matrices
+  enum class Fit { kAny, kSquare, kFixed };  // how the tile may shrink for smaller matrices
 
-  PatchTile tile;  // where the matrix is large
+  PatchTile tile;  // of large matrices
   Fit fit = Fit::kAny;
   int log2_patches_a_thread = 0;
   int most_log2_cols = 10;
-  int lost_cols = 0, lost_rows = 0;  // packs along each side that the next tile has too
+  int lost_cols = 0, lost_rows = 0;  // packs of overlap with the next tile along each side
 };
 
-// The grid for a problem: smaller tiles for small matrices, and for calls that would not fill the
-// GPU; longer ones for narrow matrices; several matrices of a batch in one tile.
+// The grid for a problem: smaller tiles for small matrices and for calls that would not fill the
+// GPU; elongated ones for narrow matrices; several matrices of a batch in one tile.
 PatchGrid patch_grid(const PatchKernel&, const TransposeProblem&, const DeviceTraits&);
 
-// The largest power of two, up to 128, that divides the address of every row of the input, or of
-// the output, of every matrix.
-int64_t input_alignment(const TransposeProblem&);
-int64_t output_alignment(const TransposeProblem&);
-
-constexpr int kPackBytes = 16;
-constexpr int kSectorBytes = 32;  // memory is read and written in sectors
-
-// Whether all rows begin at multiples of 16 bytes.
-inline bool in_packs(const TransposeProblem& p) {
-  return input_alignment(p) >= kPackBytes && output_alignment(p) >= kPackBytes;
+// Patches of a thread. H200: 16 x 16 patches, one a thread, draw 0.97 to 0.99 of a copy, and more
+// were never better. Two for 16-byte elements, whose patches are single packs: one draws 0.92, and
+// larger tiles 0.92 too.
+constexpr int vector_patches(int64_t element_size) { return element_size == 16 ? 2 : 1; }
+constexpr int tma_patches(int64_t element_size) { return element_size == 16 ? 2 : 1; }
+constexpr int shifted_patches(int64_t element_size) { return element_size >= 4 ? 2 : 1; }
+// Of the two tiles that a block swaps. H200: one of each tile draws 0.94 of a copy, one of either
+// 0.92.
+constexpr int in_place_patches(int64_t element_size) {
+  return element_size == 16 ? 4 : element_size == 1 ? 1 : 2;
 }
 
-// What the `shifted` kernel shifts: rows that do not begin with a sector, and at least one side.
-inline bool shifts_input(const TransposeProblem& p) { return input_alignment(p) < kSectorBytes; }
-inline bool shifts_output(const TransposeProblem& p) {
-  return output_alignment(p) < kSectorBytes || !shifts_input(p);
+// The largest power of two, up to 128, that divides the address of every row of every matrix.
+struct RowAlignment {
+  int64_t in, out;
+
+  bool in_packs() const { return in >= kPackBytes && out >= kPackBytes; }
+};
+inline RowAlignment row_alignment(const TransposeProblem& p) {
+  constexpr uint64_t kMost = 128;
+  const auto size = static_cast<uint64_t>(p.element_size);
+  const auto alignment = [&](const void* first, int64_t ld, int64_t stride) {
+    const uint64_t between_rows = static_cast<uint64_t>(ld) * size;
+    const uint64_t between_matrices = p.batch_count > 1 ? static_cast<uint64_t>(stride) * size : 0;
+    const uint64_t bits =
+        reinterpret_cast<uintptr_t>(first) | between_rows | between_matrices | kMost;
+    return static_cast<int64_t>(bits & (~bits + 1));
+  };
+  return {alignment(p.in, p.ldin, p.stride_in), alignment(p.out, p.ldout, p.stride_out)};
 }
 
-// Whether the input is less than three times the second-level cache. Then it pays not to let what
-// is used once push out what else is there; see Caching in pack.cuh.
-bool is_streamed(const TransposeProblem&, const DeviceTraits&);
+// Tiles of a matrix along its rows and columns, and groups of matrices.
+struct TileCounts {
+  int64_t r, c, matrices;
 
-// The kernels of the table that work on tiles of patches.
-PatchKernel vector_kernel(const TransposeProblem&);
-PatchKernel shifted_kernel(const TransposeProblem&);
-PatchKernel tma_kernel(const TransposeProblem&);
-PatchKernel in_place_kernel(const TransposeProblem&);
-
-// What is left of a transpose in place once the input has been copied to the workspace, without
-// gaps, and the kernel that does it: `vector` where it can, else `shifted`.
-TransposeProblem from_workspace(const TransposeProblem&, const void* workspace);
-PatchKernel kernel_from_workspace(const TransposeProblem&);
+  int64_t blocks() const {  // INT64_MAX where that is too small
+    const double product =
+        static_cast<double>(r) * static_cast<double>(c) * static_cast<double>(matrices);
+    // Unsigned: r * c may be anything where there are no matrices.
+    const uint64_t exact =
+        static_cast<uint64_t>(r) * static_cast<uint64_t>(c) * static_cast<uint64_t>(matrices);
+    return product < 9e18 ? static_cast<int64_t>(exact) : INT64_MAX;
+  }
+};
 
 // ---- narrow matrices ---------------------------------------------------------------------------
 
-// Matrices of few columns whose rows follow each other without gaps (those of the input, or, where
-// it has few rows, those of the output): a run of such rows is a run of memory, whatever their
-// width. Small matrices without gaps are runs as a whole.
+// The grid of the narrow kernel, for matrices with few columns whose rows are contiguous in memory,
+// without gaps between them (the rows of the input or, where it has few rows, those of the output).
+// A run of such rows is contiguous, whatever their width. Small matrices without gaps are one run.
 struct NarrowGrid {
   enum class Side { kNone, kInputRuns, kOutputRuns, kSmall };
 
-  Side side = Side::kNone;  // kNone: the problem is not of this kind
-  int length = 0;           // rows of a run, a power of two; of a small matrix all of them
-  int matrices = 0;         // small ones in a block
-  int64_t blocks = 0;       // may be more than a grid can have
-  size_t shared_bytes = 0;
+  Side side;       // kNone: the kernel does not run the problem
+  int length = 0;  // rows of a run, a power of two; all rows of a small matrix
+  int matrices;    // of a block: several small ones
+  int64_t runs;    // of a matrix
+  int64_t blocks;  // may be more than a grid can have
+  size_t shared_bytes;
+  bool wide;          // accesses of the long side have narrow_access_bytes()
+  int line_accesses;  // of a run's extent along the long side
 };
 
 constexpr int kNarrowThreads = 256;
-NarrowGrid narrow_grid(const TransposeProblem&);
+
+// Bytes of an access of the long side where its lines are aligned to as many, else an element.
+// Address computations are most of the instructions; with packs there are few.
+//
+// H200, fp32: 16 bytes draw 0.99 of a copy, 4 bytes 0.88. With 16 bytes, smaller elements are
+// scattered over too few banks: 0.63 for 2 bytes and 0.38 for 1, where 4 bytes draw 0.80 and 0.63.
+constexpr int narrow_access_bytes(int64_t element_size) {
+  return element_size == 1 ? 4 : element_size == 2 ? 8 : 16;
+}
 
 }  // namespace mygemm

@@ -2,7 +2,7 @@
 // hardware brings it into shared memory swizzled (swizzle.h), with zeros outside the matrix. From
 // there on as in vector.cu. sm_90 and later.
 #include "kernels/launch.h"
-#include "kernels/rows.h"
+#include "kernels/transpose/kernels.h"
 #include "kernels/swizzle.h"
 #include "kernels/tensor_map.h"
 #include "kernels/transpose/patches.cuh"
@@ -14,7 +14,7 @@ namespace mygemm {
 namespace {
 
 template <int kBytes>
-inline constexpr int kPatches = kBytes == 16 ? 2 : 1;
+inline constexpr int kPatches = tma_patches(kBytes);
 constexpr int kBoxBytes = 128;  // of a row: the most that the swizzle allows; 8 packs
 
 // The barrier lies behind the tile.
@@ -91,14 +91,13 @@ TensorMapShape input_shape(const TransposeProblem& p, const PatchGrid& grid) {
 
 }  // namespace
 
-Status cuda::launch_transpose_tma(const TransposeRow&, const TransposeProblem& p,
+Status cuda::launch_transpose_tma(const TransposeProblem& p, const TransposeConfig& config,
                                   const LaunchContext& context) {
-  const PatchGrid grid = patch_grid(tma_kernel(p), p, *context.device);
   return with_element(p.element_size, [&](auto bytes) -> Status {
     CUtensorMap map;
-    RETURN_IF_ERROR(encode_tensor_map(&map, input_shape<bytes>(p, grid)));
-    return launch(context, transpose_tma<bytes>, grid_size(grid.blocks), grid.threads,
-                  grid.shared_bytes + sizeof(uint64_t), p, grid, map);
+    RETURN_IF_ERROR(encode_tensor_map(&map, input_shape<bytes>(p, config.patches)));
+    return launch(context, transpose_tma<bytes>, static_cast<unsigned>(config.blocks),
+                  config.threads, config.shared_bytes, p, config.patches, map);
   });
 }
 

@@ -2,17 +2,15 @@
 // elements of 4 bytes, 16 x 16 of one), transposes it in registers and stages it in swizzled shared
 // memory; the block then writes whole rows. For rows that begin at multiples of 16 bytes.
 #include "kernels/launch.h"
-#include "kernels/rows.h"
+#include "kernels/transpose/kernels.h"
 #include "kernels/transpose/patches.cuh"
 #include "kernels/transpose/with_element.h"
 
 namespace mygemm {
 namespace {
 
-// H200: 16 x 16 patches, one a thread, draw 0.97 to 0.99 of a copy, and more were never better. Of
-// 16-byte elements, whose patches are single packs, two: one draws 0.92, and larger tiles 0.92 too.
 template <int kBytes>
-inline constexpr int kPatches = kBytes == 16 ? 2 : 1;
+inline constexpr int kPatches = vector_patches(kBytes);
 
 template <int kBytes, Caching caching>
 __global__ void __launch_bounds__(kBytes == 16 ? 128 : 256)
@@ -41,15 +39,13 @@ __global__ void __launch_bounds__(kBytes == 16 ? 128 : 256)
 
 }  // namespace
 
-Status cuda::launch_transpose_vector(const TransposeRow&, const TransposeProblem& p,
+Status cuda::launch_transpose_vector(const TransposeProblem& p, const TransposeConfig& config,
                                      const LaunchContext& context) {
-  const PatchGrid grid = patch_grid(vector_kernel(p), p, *context.device);
   return with_element(p.element_size, [&](auto bytes) {
-    const auto kernel = is_streamed(p, *context.device)
-                            ? transpose_vector<bytes, Caching::kStreamed>
-                            : transpose_vector<bytes, Caching::kDefault>;
-    return launch(context, kernel, grid_size(grid.blocks), grid.threads, grid.shared_bytes, p,
-                  grid);
+    const auto kernel = config.streamed ? transpose_vector<bytes, Caching::kStreamed>
+                                        : transpose_vector<bytes, Caching::kDefault>;
+    return launch(context, kernel, static_cast<unsigned>(config.blocks), config.threads,
+                  config.shared_bytes, p, config.patches);
   });
 }
 

@@ -29,12 +29,16 @@ inline uint4 load_once_16(const void* address) {
   return *static_cast<const uint4*>(address);
 }
 
-inline void store_release(unsigned* address, unsigned value) { *address = value; }
+inline void store_release(unsigned* address, unsigned value) {
+  *address = value;
+  emulator::wake_waiters(address);
+}
 
-// Blocks run one after another, in the order of their numbers: what a block waits for is there, or
-// never will be.
-inline unsigned load_acquire(const unsigned* address) {
-  if (*address == 0) emulator::stop("a flag that no block before this one has set");
+// Flags are 0 until they are set. Only one that is set is returned: the thread waits until then,
+// so that a wait without end is a deadlock, which is reported.
+inline unsigned load_acquire(const unsigned* address,
+                             emulator::Site site = emulator::Site::here()) {
+  while (*address == 0) emulator::wait_for_flag(address, site);
   return *address;
 }
 

@@ -52,10 +52,10 @@ __device__ __forceinline__ void gather_rows(float& upper, float& lower, int lane
 
 // Stores a warp's results and finds the suspects. Where C is read, suspects are not stored: D may be
 // C. A warp's store is 8 rows of 4 columns, or, where rows of D are contiguous and aligned, of 8.
-template <class Rows, bool kTransposed, bool kReadsC, class Epilogue, class Tile>
+template <class Rows, bool kTransposed, class Epilogue, class Tile>
 __device__ __forceinline__ void store(Results<Tile>& sum, float least, Suspects<Tile>& suspects,
-                                      const Target& to, const Epilogue& epilogue, int warp,
-                                      int lane) {
+                                      const Target& to, const Epilogue& epilogue, bool reads_c,
+                                      int warp, int lane) {
   constexpr bool kSwaps = !Rows::kKMajor;
   const int column = lane % 4 * 2, row = Rows::row(warp, lane / 4);
   constexpr int kToLower = kSwaps ? 16 : 8;
@@ -82,19 +82,19 @@ __device__ __forceinline__ void store(Results<Tile>& sum, float least, Suspects<
         right[e] = size >= least && size <= FLT_MAX;
         inside[e] = valid[half] && at_column + e < to.columns;
       }
-      if (in_pairs && inside[1] && (!kReadsC || (right[0] && right[1]))) {
+      if (in_pairs && inside[1] && (!reads_c || (right[0] && right[1]))) {
         store_pair(d[half], at_row, at_column, sum[first], sum[first + 1], epilogue);
       } else {
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
-          if (inside[e] && (!kReadsC || right[e])) {
+          if (inside[e] && (!reads_c || right[e])) {
             store_result(d[half] + e * along_n, at_row, at_column + e, sum[first + e], epilogue);
           }
         }
       }
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        if (inside[e] && !right[e]) suspects.add(first + e, sum[first + e], !kReadsC);
+        if (inside[e] && !right[e]) suspects.add(first + e, sum[first + e], !reads_c);
       }
     }
     for (float*& at : d) at = ptx::advanced(at, 8 * along_n);
@@ -108,15 +108,16 @@ __device__ __forceinline__ void store_results(Results<Tile>& sum, float least,
                                               int lane) {
   const auto [alpha, beta] = to.scalars;
   if (!to.p.is_plain()) {
-    const FusedEpilogue<kTransposed> epilogue(to.p, to.scalars, {to.batch, to.i, to.j});
-    beta == 0.0f ? store<Rows, kTransposed, false>(sum, least, suspects, to, epilogue, warp, lane)
-                 : store<Rows, kTransposed, true>(sum, least, suspects, to, epilogue, warp, lane);
+    store<Rows, kTransposed>(
+        sum, least, suspects, to,
+        FusedEpilogue<kTransposed>(to.p, to.scalars, {to.batch, to.i, to.j}), beta != 0.0f, warp,
+        lane);
   } else if (beta == 0.0f) {
-    store<Rows, kTransposed, false>(sum, least, suspects, to, ScaleEpilogue{alpha, 0.0f}, warp,
-                                    lane);
+    store<Rows, kTransposed>(sum, least, suspects, to, ScaleEpilogue{alpha, 0.0f}, false, warp,
+                             lane);
   } else {
-    store<Rows, kTransposed, true>(sum, least, suspects, to, ScaleEpilogue{alpha, beta}, warp,
-                                   lane);
+    store<Rows, kTransposed>(sum, least, suspects, to, ScaleEpilogue{alpha, beta}, true, warp,
+                             lane);
   }
 }
 

@@ -37,8 +37,14 @@ __device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Re
   const Target to = target_of<Tile>(args, tile);
   const float least = least_proven(sums, args.p.k);
   Suspects<Tile> suspects;
-  to.transposed ? store_results<Rows, true>(sum, least, suspects, to, warp, lane)
-                : store_results<Rows, false>(sum, least, suspects, to, warp, lane);
+  using Operands = typename Shared::Operands;
+  // TT alone is computed as its transposed, NN.
+  constexpr bool kMayBeTransposed = Operands::kA == Major::kMN && Operands::kB == Major::kK;
+  if (kMayBeTransposed && to.transposed) {
+    store_results<Rows, kMayBeTransposed>(sum, least, suspects, to, warp, lane);
+  } else {
+    store_results<Rows, false>(sum, least, suspects, to, warp, lane);
+  }
   auto& notes = s.guard[warp / GuardNotes<Tile>::kWarps];
   if (!any_in_group<Rows>(notes, suspects, warp, lane)) return;
   // The values that storing needed are not in registers meanwhile.

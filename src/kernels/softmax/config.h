@@ -1,0 +1,30 @@
+// The Config of a softmax: everything that its launch needs. Pure.
+#pragma once
+
+#include "kernels/kernel.h"
+#include "kernels/softmax/cluster.h"
+#include "kernels/softmax/registers.h"
+#include "kernels/softmax/split.h"
+#include "kernels/softmax/wide.h"
+
+namespace mygemm {
+
+// Measured constants. efficiency: fraction of the copy bandwidth, for the bytes that the kernel
+// reads and writes. reads: how often the input is read.
+struct SoftmaxFigures {
+  int reads = 1;
+  double efficiency = 0;
+};
+
+// Of the parts that a kernel does not use, only the member that says so is set, to 0; planning
+// would take longer otherwise.
+struct SoftmaxConfig : LaunchConfig {
+  RowShape shape;      // selects the instantiation; kernels for GPUs
+  SoftmaxLanes lanes;  // warp
+  SoftmaxBlock block;  // block
+  WideRows rows;       // kernels for wide rows: runs > 0 means their order of summation
+  ClusterRing ring;    // cluster
+  SplitRows split;     // split
+};
+
+}  // namespace mygemm

@@ -1,0 +1,48 @@
+// Threads of a block and shared memory of the softmax kernels, for the kernels and for their
+// configurations. Pure.
+#pragma once
+
+#include "kernels/softmax/wide.h"
+
+namespace mygemm {
+
+// The largest x of a part of a row, and the sum of its exponentials against that maximum's
+// Reference (formulas.cuh).
+struct MaxSum {
+  float maximum, sum;
+};
+
+// Block kernel: the result of each warp.
+struct BlockStorage {
+  float maximum[32], sum[32];
+};
+
+constexpr int kNaiveThreads = 128;
+
+// Reread kernel: the result of each run of a row.
+constexpr int kRereadThreads = 512;
+struct RereadStorage {
+  MaxSum run[WideRows::kMostRuns];
+};
+
+// First grid of the split kernel: the results of the lanes of each warp for one tile. Batches of
+// tiles alternate between the two.
+constexpr int kSplitWarps = 16;
+struct SplitStorage {
+  MaxSum lane[2][kSplitWarps][32];
+};
+
+// Cluster kernel: what the blocks of a cluster send each other for one row, 8 bytes at a time. Rows
+// alternate between the two, since a warp may be one row ahead of another one.
+struct ClusterExchange {
+  uint64_t barrier;
+  int64_t row_after_next;
+  MaxSum run[WideRows::kMostRuns];
+};
+// After it in shared memory follow the slots of tiles, their barriers, and the maxima of each
+// lane's part of them.
+struct ClusterStorage {
+  ClusterExchange exchange[2];
+};
+
+}  // namespace mygemm

@@ -1,0 +1,109 @@
+// The table of softmax kernels, named by where a matrix row is held while it is worked on, and
+// their Configs as text.
+#include <climits>
+#include <cstdio>
+
+#include "host/softmax.h"
+#include "kernels/softmax/kernels.h"
+
+namespace mygemm {
+namespace {
+
+// Measured on an H200 (bench/results/h200-softmax.json; 2^28 fp32 elements); kernels of the host on
+// two cores.
+constexpr SoftmaxKernel kKernels[] = {
+    {.name = "warp",  // 0.96 to 1.00 from 16 columns on
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_softmax_warp,
+     .launch = cuda_launcher<cuda::launch_softmax_warp>(),
+     .figures = {.reads = 1, .efficiency = 0.98}},
+    {.name = "block",  // 0.97 to 1.00 up to 32768 columns of fp32
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_softmax_block,
+     .launch = cuda_launcher<cuda::launch_softmax_block>(),
+     .figures = {.reads = 1, .efficiency = 0.97}},
+    {.name = "cluster",  // 0.92 to 0.97 up to 524288 columns of fp32
+     .min_cc = 90,
+     .max_cc = INT_MAX,
+     .configure = configure_softmax_cluster,
+     .launch = cuda_launcher<cuda::launch_softmax_cluster>(),
+     .figures = {.reads = 1, .efficiency = 0.96}},
+    {.name = "split",  // 0.5 of a copy, where splitting rows gains nothing
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_softmax_split,
+     .launch = cuda_launcher<cuda::launch_softmax_split>(),
+     .figures = {.reads = 2, .efficiency = 0.55}},
+    {.name = "reread",  // 0.65 of a copy, which is 0.97 for the bytes that it moves
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_softmax_reread,
+     .launch = cuda_launcher<cuda::launch_softmax_reread>(),
+     .figures = {.reads = 2, .efficiency = 0.96}},
+    {.name = "naive",
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_softmax_naive,
+     .launch = cuda_launcher<cuda::launch_softmax_naive>(),
+     .figures = {.reads = 3, .efficiency = 0.30}},
+    {.name = "host_vectorised",
+     .min_cc = 0,
+     .max_cc = 0,
+     .configure = host::configure_softmax,
+     .launch = host::launch_softmax_vectorised,
+     .figures = {.reads = 1, .efficiency = 0.45}},
+    {.name = "host_naive",
+     .min_cc = 0,
+     .max_cc = 0,
+     .configure = host::configure_softmax,
+     .launch = host::launch_softmax_naive,
+     .figures = {.reads = 3, .efficiency = 0.04}},
+};
+
+template <class... Arguments>
+std::string text(const char* format, Arguments... arguments) {
+  char buffer[160];
+  std::snprintf(buffer, sizeof buffer, format, arguments...);
+  return buffer;
+}
+
+}  // namespace
+
+std::span<const SoftmaxKernel> kernels_for(const SoftmaxProblem&) { return kKernels; }
+
+std::string describe(const SoftmaxConfig& config) {
+  if (config.blocks == 0) return "no grid";
+  std::string result =
+      text("grid %lld x %d threads", static_cast<long long>(config.blocks), config.threads);
+  if (config.cluster_blocks > 0) result += text(", clusters of %d", config.cluster_blocks);
+  if (config.shared_bytes > 0) result += text(", %zu bytes shared", config.shared_bytes);
+  if (config.lanes.packs > 0) {
+    result += text(", %d lanes a row, %d accesses each", 1 << config.lanes.log2_lanes,
+                   config.lanes.packs);
+  }
+  if (config.block.packs > 0) result += text(", %d accesses a thread", config.block.packs);
+  if (config.rows.runs > 0) {
+    result += text(", %lld tiles a row in %d runs", static_cast<long long>(config.rows.tiles),
+                   config.rows.runs);
+  }
+  if (config.split.blocks_of_row > 0) {
+    result +=
+        text(", %lld blocks a row, a %s a warp", static_cast<long long>(config.split.blocks_of_row),
+             config.split.run_for_each_warp ? "run" : "tile");
+  }
+  if (config.ring.slots > 0) {
+    result +=
+        text(", %d runs and %d tiles a warp, %d slots, %d tiles in registers",
+             config.ring.runs_of_warp, config.ring.tiles, config.ring.slots, config.ring.held);
+  }
+  if (config.workspace_bytes > 0) result += text(", workspace %zu bytes", config.workspace_bytes);
+  return result;
+}
+
+std::string describe(const SoftmaxFigures& figures) {
+  return text("efficiency %g, reads %d", figures.efficiency, figures.reads);
+}
+
+}  // namespace mygemm

@@ -1,0 +1,56 @@
+// Emulator of the CUDA runtime: the threads and blocks that are resident, as the scheduler
+// (execution.cpp) and its reports of deadlocks (deadlock.cpp) see them.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "copy_groups.h"
+#include "execution.h"
+#include "fiber.h"
+
+namespace emulator {
+
+inline constexpr const char* kFlag = "a flag that is 0";  // waited for
+
+enum class State { kReady, kWaiting, kExited };
+
+struct Thread {
+  std::unique_ptr<Fiber> fiber;
+  uint3 index{};
+  State state = State::kReady;
+  // What it waits at.
+  const char* name = nullptr;
+  unsigned mask = 0;
+  // A barrier in shared memory, and the mask is a parity; or a flag in global memory.
+  const void* object = nullptr;
+  Site site{};
+  // The exchange with its warp.
+  uint64_t value = 0;
+  LaneValues values{};
+  CopyGroups copies;
+};
+
+struct FreeDeleter {
+  void operator()(void* data) const { std::free(data); }
+};
+
+struct Block {
+  uint3 index{};
+  std::unique_ptr<void, FreeDeleter> shared;
+  std::vector<unsigned> lanes_waiting;  // of each warp, as bits: those that exchange values
+  unsigned threads_left = 0;
+};
+
+extern std::vector<Block> blocks;    // of the resident clusters, cluster after cluster, by rank
+extern std::vector<Thread> threads;  // block after block; fibers are kept from launch to launch
+extern unsigned num_threads;         // of a block
+
+Thread* threads_of(unsigned block);
+
+// To stderr: what each thread of these blocks waits for, and what is on its way to them.
+void report_blocks(BlockRange range);
+
+}  // namespace emulator

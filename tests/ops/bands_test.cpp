@@ -1,0 +1,86 @@
+// Ops tests of the matrix products whose blocks stay on their multiprocessor: they walk over the
+// tiles of C in bands of 8 tiles along m. Products with more tiles than a band has, on each such
+// kernel; special values in the second band are in special_values_test.cpp.
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "gemm_case.h"
+#include "support/handle.h"
+
+namespace mygemm_tests {
+namespace {
+
+constexpr size_t kWorkspace = size_t{36} << 20;
+constexpr int64_t kBandTiles = 8;
+
+bool walks_in_bands(const std::string& kernel) {
+  return kernel.starts_with("tma_") || kernel.starts_with("streamk_") ||
+         kernel.starts_with("tf32x3_");
+}
+
+std::vector<std::string> persistent_kernels() {
+  std::vector<std::string> kernels;
+  for (const std::string& kernel : row_names(Family::kGemm)) {
+    if (walks_in_bands(kernel)) kernels.push_back(kernel);
+  }
+  return kernels;
+}
+
+struct Tile {
+  int64_t m = 0, n = 0;
+};
+
+// The tile that a kernel's name ends with: <m>x<n>.
+Tile tile_of(const std::string& kernel) {
+  const char* const end = kernel.data() + kernel.size();
+  Tile tile;
+  const char* at = kernel.data() + kernel.rfind('_') + 1;
+  at = std::from_chars(at, end, tile.m).ptr + 1;
+  std::from_chars(at, end, tile.n);
+  return tile;
+}
+
+class GemmBandRow : public RowTest {};
+
+// Nine tiles along m, so that a band of one row of tiles follows a whole one, and two along n. The
+// kernel may compute the transposed of C: both sides of C are long in turn. Deep enough for each
+// stream-K kernel to share out steps of a tile on a device with 5 multiprocessors and on one with
+// 132.
+TEST_P(GemmBandRow, SecondBandOfTiles) {
+  const Tile tile = tile_of(GetParam());
+  ASSERT_GT(tile.m, 0);
+  ASSERT_GT(tile.n, 0);
+  const int64_t side = (kBandTiles + 1) * tile.m - 3;
+  const int64_t step = GetParam().starts_with("tf32x3_") ? 32 : 16;
+  const bool cut = GetParam().find("streamk_") != std::string::npos;
+  Handle handle(Family::kGemm, GetParam(), kWorkspace);
+  RowTally tally(GetParam());
+  GemmCase gemm;
+  const auto run = [&](bool long_m, int64_t other, mygemmOperation_t transa,
+                       mygemmOperation_t transb) {
+    gemm.m = long_m ? side : other;
+    gemm.n = long_m ? other : side;
+    gemm.transa = transa;
+    gemm.transb = transb;
+    ++gemm.seed;
+    run_gemm(handle, gemm, &tally);
+    return !HasFailure();
+  };
+  gemm.k = cut ? 10 * step + 3 : step + 3;
+  gemm.integers = true;
+  if (!run(true, tile.n + 5, MYGEMM_OP_N, MYGEMM_OP_T)) return;
+  gemm.padding = 4 - gemm.k % 4;
+  if (!run(false, 5, MYGEMM_OP_T, MYGEMM_OP_N)) return;
+  EXPECT_TRUE(handle.workspace_bands_intact()) << "written outside the workspace";
+  tally.finish();
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, GemmBandRow, ::testing::ValuesIn(persistent_kernels()),
+                         row_test_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GemmBandRow);
+
+}  // namespace
+}  // namespace mygemm_tests
