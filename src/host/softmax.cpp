@@ -66,7 +66,7 @@ void naive_backward(const SoftmaxProblem& problem, int64_t r) {
   }
 }
 
-// Short runs are not worth streaming: parts of cache lines are stored as usual.
+// Streaming does not pay for short rows: parts of cache lines are stored as usual.
 constexpr int64_t kShortestStream = 1024;
 
 Chunk chunk_at(const SoftmaxProblem& problem, int64_t row, int64_t index) {
@@ -77,7 +77,7 @@ Chunk chunk_at(const SoftmaxProblem& problem, int64_t row, int64_t index) {
           bytes > kStreamBytes && problem.cols * size >= kShortestStream};
 }
 
-// A row by one thread.
+// Computes a row with one thread.
 void run_row(const SoftmaxProblem& problem, int64_t row, ChunkScratch& scratch) {
   const ChunkKernels& kernels = chunk_kernels();
   const int64_t chunks = ceil_div(problem.cols, kChunk);
@@ -90,7 +90,7 @@ void run_row(const SoftmaxProblem& problem, int64_t row, ChunkScratch& scratch) 
   }
 }
 
-// A row by all threads: the same chunks added up in the same order.
+// Computes a row with all threads: the same chunks, added in the same order.
 void run_row_together(const SoftmaxProblem& problem, int64_t row, int threads, RowSum* parts) {
   const ChunkKernels& kernels = chunk_kernels();
   const int64_t chunks = ceil_div(problem.cols, kChunk);

@@ -1,5 +1,5 @@
-// The vectorised part of softmax on the host: what one chunk of a row contributes to the row's sum,
-// and writing one chunk of the result. Host backend; knows nothing of threads.
+// The vectorised part of softmax on the host: the contribution of one chunk of a row to the row's
+// sum, and the results of one chunk. Host backend; independent of threads.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace mygemm::host {
 
-// Rows are cut into chunks of this many columns whatever the number of threads, so that the bits
-// of the result do not depend on it. A chunk in FP32 takes half of a first cache of 32 KiB.
+// Columns of a chunk. It does not depend on the number of threads, so that the bits of the result
+// do not either. A chunk in FP32 takes half of an L1 cache of 32 KiB.
 inline constexpr int64_t kChunk = 4096;
 
 // Columns [col, col + count) of one row; count <= kChunk.
@@ -18,7 +18,7 @@ struct Chunk {
   bool stream;  // the result is stored past the caches (stream.h); the caller orders the stores
 };
 
-// What is known of a row, or a part of one, after it has been read.
+// The sum of a row or of a part of one.
 //   forward:   the largest s, and the sum of exp(s - maximum)
 //   backward:  0, and the sum of dy * y (log mode: of dy)
 struct RowSum {
@@ -29,8 +29,8 @@ struct RowSum {
   void add(const RowSum& next);
 };
 
-// FP32 copies of a chunk's operands; the second, of dy, becomes the result on its way out where it
-// is streamed.
+// FP32 copies of a chunk's operands. The second one, of dy, is also the buffer of results that are
+// streamed.
 struct alignas(64) ChunkScratch {
   float first[kChunk];
   float second[kChunk];

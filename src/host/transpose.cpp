@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kTilesPerTask = 64;
 
-// One matrix or a batch of them, out of place; `out` overlaps no source.
+// Transposes one matrix or a batch of them out of place; `out` overlaps no input.
 template <class T>
 void transpose_apart(const TransposeProblem& problem) {
   constexpr int64_t kRows = Tile<T>::kRows;
@@ -21,8 +21,8 @@ void transpose_apart(const TransposeProblem& problem) {
   const double bytes = bytes_moved(problem);
   const int threads = threads_for(bytes, kBytesPerThread);
   const bool stream = bytes > 2.0 * kStreamBytes;
-  // A task is a column of tiles of the source: runs of kCols rows of the result, so that a cache
-  // line cut by one tile's edge is completed by the next.
+  // A task is a column of tiles of the source, so kCols rows of the result: a cache line that
+  // extends over two tiles is completed by the next tile.
   const int64_t task_rows = kTilesPerTask * kRows;
   const int64_t across = ceil_div(problem.cols, kCols);
   const int64_t per_matrix = across * ceil_div(problem.rows, task_rows);
@@ -43,7 +43,7 @@ void transpose_apart(const TransposeProblem& problem) {
   });
 }
 
-// Square matrices in place: tiles change places with their mirror images.
+// Transposes square matrices in place by swapping tiles with their mirror images.
 template <class T>
 void transpose_squares(const TransposeProblem& problem) {
   constexpr int64_t kSide = std::min(Tile<T>::kRows, Tile<T>::kCols);

@@ -23,7 +23,7 @@ struct Permutation {
   bool is_target(int64_t position) const {
     return position / ldout < cols && position % ldout < rows;
   }
-  // Where the element that belongs at a target comes from.
+  // The source of the element that belongs at a target.
   int64_t origin(int64_t target) const { return target % ldout * ldin + target / ldout; }
 
   bool leads_cycle(int64_t position) const {

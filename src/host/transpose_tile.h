@@ -1,9 +1,9 @@
-// The pieces of a blocked transposition: a tile is read once along its rows, transposed in
-// registers into a small buffer, and written once along the rows of the result. Host backend;
-// knows nothing of batches or threads.
+// The parts of a blocked transpose: a tile is read once along its rows, transposed in registers
+// into a small buffer, and written once along the rows of the result. Host backend; independent of
+// batches and threads.
 //
-// The buffer is what makes leading dimensions that are powers of two no slower than others: lines
-// of the matrices that fall on the same place of a cache need not stay there together.
+// With the buffer, leading dimensions that are powers of two are no slower than others: cache lines
+// of the matrices that map to the same cache set need not be in the cache at the same time.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Element16 {
   uint64_t half[2];
 };
 
-// Rows between those being read and those asked for; measured.
+// Distance of the prefetch in rows; measured.
 inline constexpr int64_t kPrefetchRows = 16;
 
 // A tile is kRows x kCols elements of the source, 32 or 64 KiB: runs of 256 bytes are read and

@@ -2,6 +2,7 @@
 #include "kernels/softmax/cluster.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include <gtest/gtest.h>
@@ -15,18 +16,28 @@ namespace {
 using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
 
+// The Config of the cluster kernel; slots = 0 where it refuses the problem.
+SoftmaxConfig config_of(const SoftmaxProblem& p, const DeviceTraits& device) {
+  for (const SoftmaxKernel& kernel : kernels_for(p)) {
+    if (std::strcmp(kernel.name, "cluster") != 0) continue;
+    SoftmaxConfig config;
+    return configure(kernel, p, device, {SIZE_MAX, nullptr}, &config) ? SoftmaxConfig{} : config;
+  }
+  throw "no cluster kernel";
+}
+
 ClusterRing ring_of(const SoftmaxProblem& p, const DeviceTraits& device) {
-  return cluster_ring(p, wide_rows(p), device);
+  return config_of(p, device).ring;
 }
 
 TEST(ClusterRing, HoldsEveryRunOfARow) {
   const DeviceTraits& h200 = *find_device("H200");
-  for (const int64_t cols :
-       {16400, 33000, 50257, 65536, 131072, 262147, 524288, 1000000, 1048576}) {
+  for (const int64_t cols : {33000, 50257, 65536, 131072, 262147, 524288, 1000000, 1048576}) {
     for (const int64_t rows : {1, 64, 100000}) {
       const SoftmaxProblem p = softmax(rows, cols);
-      const WideRows cut = wide_rows(p);
-      const ClusterRing ring = ring_of(p, h200);
+      const SoftmaxConfig config = config_of(p, h200);
+      const WideRows& cut = config.rows;
+      const ClusterRing& ring = config.ring;
       const int warps = kClusterWarps << ring.log2_blocks;
       ASSERT_GT(ring.slots, 0) << rows << " x " << cols;
       EXPECT_GE(warps * ring.runs_of_warp, cut.runs);
@@ -38,6 +49,8 @@ TEST(ClusterRing, HoldsEveryRunOfARow) {
       }
       EXPECT_LE(ring.tiles, ring.slots + ring.held);
       EXPECT_LE(ring.shared_bytes, h200.shared_per_block);
+      EXPECT_EQ(config.blocks % config.cluster_blocks, 0);
+      EXPECT_EQ(config.workspace_bytes, rows > 1000 ? 8u : 0u);
     }
   }
 }

@@ -1,5 +1,6 @@
 // Unit tests: grids of the transpose kernels cover every matrix once, whatever its size, and no
 // number of them overflows.
+#include <cstring>
 #include <set>
 #include <utility>
 
@@ -15,17 +16,29 @@ namespace {
 
 using mygemm::DeviceTraits;
 using mygemm::find_device;
-using mygemm::narrow_grid;
+using mygemm::kernels_for;
 using mygemm::NarrowGrid;
-using mygemm::patch_grid;
 using mygemm::PatchGrid;
 using mygemm::TileOrder;
+using mygemm::TransposeConfig;
+using mygemm::TransposeKernel;
 using mygemm::TransposeProblem;
-using mygemm::TransposeRow;
+
+// The Config of a kernel; that of no grid where it refuses the problem.
+TransposeConfig config_of(const char* name, const TransposeProblem& p) {
+  for (const TransposeKernel& kernel : kernels_for(p)) {
+    if (std::strcmp(kernel.name, name) != 0) continue;
+    TransposeConfig config;
+    const char* refusal =
+        mygemm::configure(kernel, p, *find_device("H200"), {SIZE_MAX, nullptr}, &config);
+    return refusal ? TransposeConfig{} : config;
+  }
+  throw name;
+}
 
 // The tiles of one side: the last one begins inside the matrix, and there is none after it.
 void check_side(int64_t size, int64_t tiles, int64_t step) {
-  if (tiles >= INT32_MAX) return;  // the plan refuses the row
+  if (tiles >= INT32_MAX) return;  // the kernel refuses the problem
   EXPECT_GE(tiles * step, size);
   if (size > 0) {
     EXPECT_LT((tiles - 1) * step, size);
@@ -38,29 +51,29 @@ TEST(TransposeTiles, CoverTheMatrix) {
   for (int i = 0; i < 3000; ++i) {
     TransposeProblem p;
     random_problem(random, &p);
-    for (const TransposeRow& row : rows_for(p)) {
-      if (row.patches == nullptr) continue;
-      const PatchGrid grid = patch_grid(row.patches(p), p, h200);
-      if (grid.order == TileOrder::kTwoStreams && grid.tiles_c < INT32_MAX) {
-        EXPECT_EQ(grid.tiles_c % 2, 0u) << row.name;
+    for (const TransposeKernel& kernel : kernels_for(p)) {
+      TransposeConfig config;
+      if (mygemm::configure(kernel, p, h200, {SIZE_MAX, nullptr}, &config)) continue;
+      const PatchGrid& grid = config.patches;
+      if (grid.threads == 0) continue;
+      if (grid.order == TileOrder::kTwoStreams) {
+        EXPECT_EQ(grid.tiles_c % 2, 0u) << kernel.name;
       }
       check_side(p.rows, grid.tiles_r, grid.step_r);
       if (grid.order != TileOrder::kTwoStreams) check_side(p.cols, grid.tiles_c, grid.step_c);
-      EXPECT_TRUE(grid.threads % 32 == 0 && grid.threads <= row.threads) << row.name;
-      EXPECT_LE(grid.shared_bytes, 65536u) << row.name;
+      EXPECT_TRUE(config.threads % 32 == 0 && config.threads <= 512) << kernel.name;
+      EXPECT_LE(grid.shared_bytes, 65536u) << kernel.name;
       const int64_t pack = 16 / p.element_size;
-      EXPECT_LE(grid.step_r, pack << grid.tile.log2_rows) << row.name;
-      EXPECT_LE(grid.step_c, pack << grid.tile.log2_cols) << row.name;
-      EXPECT_GE(grid.blocks, 0) << row.name;
+      EXPECT_LE(grid.step_r, pack << grid.tile.log2_rows) << kernel.name;
+      EXPECT_LE(grid.step_c, pack << grid.tile.log2_cols) << kernel.name;
+      EXPECT_GE(config.blocks, 0) << kernel.name;
     }
   }
 }
 
 TEST(TransposeTiles, FillTheGpuAndFitNarrowMatrices) {
   const DeviceTraits& h200 = *find_device("H200");
-  const auto vector_grid = [&](const TransposeProblem& p) {
-    return patch_grid(mygemm::vector_kernel(p), p, h200);
-  };
+  const auto vector_grid = [](const TransposeProblem& p) { return config_of("vector", p).patches; };
   EXPECT_EQ(vector_grid(transpose(4, 8192, 8192)).step_r, 64);
   EXPECT_EQ(vector_grid(transpose(4, 8192, 8192)).step_c, 64);
   EXPECT_GE(vector_grid(transpose(4, 1024, 1024)).blocks, 8 * h200.num_sms);
@@ -73,9 +86,8 @@ TEST(TransposeTiles, FillTheGpuAndFitNarrowMatrices) {
 }
 
 TEST(TransposeTiles, OverlapWhereRowsAreShifted) {
-  const DeviceTraits& h200 = *find_device("H200");
-  const auto shifted_grid = [&](const TransposeProblem& p) {
-    return patch_grid(mygemm::shifted_kernel(p), p, h200);
+  const auto shifted_grid = [](const TransposeProblem& p) {
+    return config_of("shifted", p).patches;
   };
   const PatchGrid input = shifted_grid(transpose(4, 8192, 8193));  // ldin is odd, ldout is not
   EXPECT_EQ(input.step_c, (4 << input.tile.log2_cols) - 8);
@@ -101,18 +113,19 @@ TEST(TransposeTiles, RunsOfNarrowMatrices) {
   for (int i = 0; i < 3000; ++i) {
     TransposeProblem p;
     random_problem(random, &p);
-    const NarrowGrid grid = narrow_grid(p);
-    if (grid.side == NarrowGrid::Side::kNone) continue;
-    EXPECT_GT(grid.length, 0);
+    const TransposeConfig config = config_of("narrow", p);
+    const NarrowGrid& grid = config.narrow;
+    if (grid.length == 0) continue;
     EXPECT_GT(grid.matrices, 0);
     EXPECT_LE(grid.shared_bytes, 49152u);
-    EXPECT_GE(grid.blocks, p.batch_count > 0 ? 1 : 0);
+    EXPECT_GE(config.blocks, p.batch_count > 0 ? 1 : 0);
   }
+  const auto narrow_grid = [](const TransposeProblem& p) { return config_of("narrow", p).narrow; };
   EXPECT_EQ(narrow_grid(transpose(4, 3, 1 << 24)).side, NarrowGrid::Side::kOutputRuns);
   EXPECT_EQ(narrow_grid(transpose(4, 1 << 24, 5)).side, NarrowGrid::Side::kInputRuns);
   EXPECT_EQ(narrow_grid(transpose(4, 17, 17, 1000)).side, NarrowGrid::Side::kSmall);
   EXPECT_EQ(narrow_grid(transpose(4, 17, 17, 1000)).matrices, 14);
-  EXPECT_EQ(narrow_grid(transpose(4, 1000, 1000)).side, NarrowGrid::Side::kNone);
+  EXPECT_EQ(narrow_grid(transpose(4, 1000, 1000)).length, 0);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Softmax of rows of medium length: a row lives in the registers of a block and is read once.
+// Softmax of rows of medium length: the registers of a block hold a row, which is read once.
 #include "kernels/launch.h"
 #include "kernels/softmax/kernels.h"
 #include "kernels/softmax/packs.cuh"
@@ -7,7 +7,7 @@
 namespace mygemm {
 namespace {
 
-// The parts of all threads; every thread gets the result.
+// Combines the parts of all threads; every thread gets the result.
 __device__ __forceinline__ MaxSum block_merge(const Scale& scale, MaxSum part,
                                               BlockStorage& shared) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -21,8 +21,8 @@ __device__ __forceinline__ MaxSum block_merge(const Scale& scale, MaxSum part,
                                         : MaxSum{-INFINITY, 0.0f});
 }
 
-// Each thread takes its exponentials against its own maximum, before the row's is known: one
-// barrier, and one exponential an element where they are kept.
+// Each thread computes its exponentials against its own maximum, before the row's is known. That
+// takes one barrier, and one exponential an element where exponentials are kept.
 template <class Format, int kPacks, class Place>
 __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, const Place& at,
                                             int shift, BlockStorage& shared) {

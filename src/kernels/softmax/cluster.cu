@@ -1,12 +1,13 @@
-// Softmax of wide rows, read once: a row lives in the shared memory of a cluster of blocks, in its
-// own type, while the next row is on its way. Lowest SM: 90.
+// Softmax of wide rows, read once: the shared memory of a cluster of blocks holds a row, in its own
+// type, while the next row is being loaded. Lowest SM: 90.
 //
-// Each warp feeds itself: it owns one or two runs of the row (wide.h) and a ring of slots for their
-// tiles, into which it starts bulk copies as soon as it has read what a slot held. (A producer warp
-// with slots of a tile for all warps was slower, 0.84 of a copy where this has 0.95: then all warps
-// wait for the slowest one, tile by tile.) All that warps exchange is the maxima and sums of their
-// runs: each goes to every block of the cluster, and counts there on a barrier. Clusters draw their
-// rows from a counter, because multiprocessors do not get the same share of the memory.
+// Each warp is its own producer: it owns one or two runs of the row (wide.h) and a ring of slots
+// for their tiles, and starts the bulk copy into a slot as soon as it has read the slot's previous
+// tile. (A producer warp for all warps was slower, 0.84 of a copy where this has 0.95: all warps
+// then wait for the slowest one at every tile.) Warps exchange only the maxima and sums of their
+// runs: each is sent to every block of the cluster and counted there on a barrier. Clusters draw
+// their rows from a counter, because multiprocessors do not get equal fractions of the memory
+// bandwidth.
 #include "kernels/launch.h"
 #include "kernels/softmax/kernels.h"
 #include "kernels/softmax/own_tiles.cuh"
@@ -19,7 +20,7 @@
 namespace mygemm {
 namespace {
 
-// A place in a warp's ring of slots, or in turns of two, and the phase of its barrier.
+// A position in a ring of slots, or in the two exchanges, and the phase of its barrier.
 struct Position {
   int slot = 0;
   unsigned phase = 0;
@@ -32,7 +33,8 @@ struct Position {
   }
 };
 
-// To every block of the cluster: one lane each. A cluster of one block has nobody to send to.
+// Sends a value to every block of the cluster, one lane to each. A cluster of one block writes it
+// locally.
 __device__ __forceinline__ void send(void* to, uint64_t* barrier, uint64_t value) {
   const unsigned lane = threadIdx.x % 32, blocks = ptx::cluster_blocks();
   if (blocks == 1) {
@@ -45,20 +47,21 @@ __device__ __forceinline__ uint64_t bits_of(const MaxSum& run) {
   return uint64_t{__float_as_uint(run.sum)} << 32 | __float_as_uint(run.maximum);
 }
 
-// Exponentials stay in the slot where they are as wide as x, and need not be taken again.
+// Whether exponentials are kept in the slot in place of x, which requires the same width; otherwise
+// they are computed twice.
 template <class Format, bool kBackward>
 constexpr bool kWritesBack =
     Format::kKeepsFloats&& Format::kWidest == Format::kNarrowest && !kBackward;
 
-// A lane's part of a tile, and the largest x that its exponentials were taken against.
+// A lane's part of a tile, and the maximum against which its exponentials were computed.
 template <class Format, bool kBackward>
 struct Part {
   WideTile<Format, kBackward> tile;
   float maximum;
 };
 
-// What a warp does with its tiles. Those that are held in registers have no slot once they are
-// added to the sum.
+// The state of a warp and its operations on tiles. Tiles held in registers free their slots as soon
+// as they are added to the sum.
 template <class Format, bool kBackward, int kHeld>
 struct Warp {
   const SoftmaxProblem& p;
@@ -67,7 +70,7 @@ struct Warp {
   uint64_t* full;
   float* maxima;  // of each lane's part of each tile
   const OwnTiles own;
-  const int used_slots;  // two rows' tiles are the most that are on their way or here
+  const int used_slots;  // at most the tiles of two rows
   const Scale scale;
   Position add_at{}, write_at{};  // of the next tile to add, to write
   int loaded = 0;                 // tiles of load_row
@@ -81,7 +84,7 @@ struct Warp {
     return slots + at.slot * ring.slot_bytes;
   }
 
-  // Starts the copies of the next tile; after a row's last one, of `next_row`.
+  // Starts the copies of the next tile: after the last one of a row, the first one of `next_row`.
   __device__ __forceinline__ void start_tile(int slot, int64_t next_row) {
     if (loaded == own.count) {
       loaded = 0;
@@ -95,7 +98,7 @@ struct Warp {
     }
     ++loaded;
   }
-  // The slot of the next tile to write is read; `next_row` is as above.
+  // Refills the slot of the next tile to write, which has been read; `next_row` is as above.
   __device__ __forceinline__ void free_slot(int64_t next_row) {
     ptx::fence_bulk();
     __syncwarp();  // no lane reads the slot any more
@@ -112,7 +115,7 @@ struct Warp {
     }
   }
 
-  // Adds tile k, the next one, to the lane's sum; keep(part) says where it stays.
+  // Adds tile k, the next one, to the lane's sum; keep(part) stores the lane's part of it.
   template <class Keep>
   __device__ __forceinline__ void add_tile(const WideRow<Format>& row, int k, Keep keep) {
     ptx::mbarrier_wait(&full[add_at.slot], add_at.phase);
@@ -147,7 +150,7 @@ struct Warp {
     });
   }
 
-  // What the row's maximum and sum make of a tile.
+  // Computes the results of a tile from the row's maximum and sum.
   __device__ __forceinline__ void finish_part(const MaxSum& row, const Reference& to, float factor,
                                               Part<Format, kBackward>& part) const {
     if constexpr (kBackward) {
@@ -173,7 +176,7 @@ struct Warp {
       store(result, tile.address(p.out), p.out.type, tile.place());
     }
   }
-  // Tile k, the next one in a slot.
+  // Writes the results of tile k, the next one in a slot.
   __device__ __forceinline__ void write_tile(const WideRow<Format>& row, int k, const MaxSum& whole,
                                              const Reference& to, float factor, int64_t next_row) {
     Part<Format, kBackward> part;
@@ -267,7 +270,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
       __syncwarp();  // the lane that wrote and the one that arrives may be two
       if (ptx::elect_one()) ptx::mbarrier_arrive(&exchange.barrier);
     }
-    // While the others' parts come: the tiles of the next row that there are slots for.
+    // While the other blocks' values arrive: adds the tiles of the next row that are in slots.
     warp.sum = LaneSum();
     added = 0;
     if (kHeld == 0 && next < p.rows) {
@@ -275,7 +278,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
       for (; added < warp.used_slots - own.count; ++added) warp.add_tile(next_row, added);
     }
     ptx::mbarrier_wait(&exchange.barrier, turn.phase);
-    // From one lane: the compiler should know that all have the same.
+    // Broadcast from one lane, so that the compiler knows the value to be warp-uniform.
     after_next = __shfl_sync(0xffffffffu, exchange.row_after_next, 0);
     const MaxSum whole = combine_runs<kBackward>(warp.scale, exchange.run, cluster_runs);
     const Reference to(warp.scale, whole.maximum);

@@ -16,8 +16,8 @@ struct SoftmaxFigures {
   double efficiency = 0;
 };
 
-// Of the parts that a kernel does not use, only the member that says so is set, to 0; planning
-// would take longer otherwise.
+// A part that a kernel does not use is not initialised, except for the member that says so: 0.
+// (Full initialisation would double the time of a plan.)
 struct SoftmaxConfig : LaunchConfig {
   RowShape shape;      // selects the instantiation; kernels for GPUs
   SoftmaxLanes lanes;  // warp

@@ -59,7 +59,8 @@ __device__ __forceinline__ float element_of(const unsigned* word, int i) {
   }
 }
 
-// Of two words of two 16-bit elements each, the larger or smaller ones; a number beside a NaN.
+// Elementwise maximum and minimum of two words of two 16-bit elements; of a number and a NaN, the
+// number.
 template <class T>
 using TwoOf = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
 template <class T>
@@ -75,7 +76,7 @@ __device__ __forceinline__ unsigned smaller_elements(unsigned a, unsigned b) {
   return reinterpret_cast<const unsigned&>(result);
 }
 
-// Element i is set, after all that come before it in the same word.
+// Sets element i. The elements before it in the same word must be set first.
 template <class T>
 __device__ __forceinline__ void set_element(unsigned* word, int i, unsigned bits) {
   if constexpr (sizeof(T) == 4) {
@@ -85,8 +86,8 @@ __device__ __forceinline__ void set_element(unsigned* word, int i, unsigned bits
   }
 }
 
-// Which elements a thread's packs are of a row that is whole packs. kSure packs or more are there,
-// unless the thread has no row (`inside` is false), and cost no comparison.
+// The packs of a thread in a row that consists of whole packs. The first kSure packs exist without
+// a comparison, unless the thread has no row (`inside` is false).
 template <int kSure>
 struct WholePlace {
   static constexpr bool kRagged = false;
@@ -98,8 +99,8 @@ struct WholePlace {
   __device__ bool has(int k, int) const { return whole(k); }
 };
 
-// The same of a row that begins and ends anywhere: element 0 is the first one of the pack in which
-// the row begins, and begin <= e < end are the row's.
+// The same for a row that begins and ends anywhere. Element 0 is the first one of the pack in which
+// the row begins; elements begin <= e < end belong to the row.
 template <int kPack>
 struct RaggedPlace {
   static constexpr bool kRagged = kPack > 1;
@@ -112,11 +113,11 @@ struct RaggedPlace {
   __device__ bool has(int k, int i) const {
     return begin <= pack(k) * kPack + i && pack(k) * kPack + i < end;
   }
-  // Of pack 0 the row has some element: it begins there.
+  // Whether some elements of pack k, but not all, belong to the row; pack 0 has at least one.
   __device__ bool ragged(int k) const { return pack(k) * kPack < end && !whole(k); }
 };
 
-// A tile that lies within its row: a pack for every 32 of a warp's lanes.
+// A tile that lies within its row: pack k of a lane is 32 packs after its pack k - 1.
 struct FullPlace {
   static constexpr bool kRagged = false;
   int lane;
@@ -126,9 +127,8 @@ struct FullPlace {
   __device__ bool has(int, int) const { return true; }
 };
 
-// Calls body(k) for each pack of which the row has some elements but not all. Few threads have such
-// packs, most of them one, and the body is there once: unrolled it would take registers from the
-// packs.
+// Calls body(k) for each pack that belongs to the row in part. Few threads have such packs, mostly
+// one. The loop is not unrolled: that would take registers from the packs.
 template <int kPacks, class Place, class Body>
 __device__ __forceinline__ void for_each_ragged(const Place& at, Body body) {
   if constexpr (Place::kRagged) {
@@ -176,7 +176,7 @@ struct Packs {
   }
 };
 
-// A pack as it lies in memory: words, but for single 16-bit elements.
+// A pack as in memory: 32-bit words, except for single 16-bit elements.
 template <class T, int kPack>
 struct alignas(kPack * sizeof(T)) PackBits {
   static constexpr bool kWords = kPack * sizeof(T) >= 4;
@@ -273,7 +273,7 @@ __device__ __forceinline__ void store_as(const Packs<Format, kPacks>& packs, voi
   });
 }
 
-// Elements that the row does not have become `missing`.
+// Loads packs; elements outside the row become `missing`.
 template <class Format, int kPacks, class Place>
 __device__ __forceinline__ void load(Packs<Format, kPacks>& packs, const void* row,
                                      mygemmDataType_t type, const Place& at, float missing) {
@@ -299,14 +299,14 @@ __device__ __forceinline__ void store(const Packs<Format, kPacks>& packs, void* 
   }
 }
 
-// Bytes of an element: known at compile time but for mixed widths.
+// Bytes of an element, known at compile time except for mixed widths.
 template <class Format>
 __device__ __forceinline__ constexpr int bytes_of(mygemmDataType_t type) {
   if constexpr (Format::kWidest == Format::kNarrowest) return Format::kWidest;
   return type == MYGEMM_R_32F ? 4 : 2;
 }
 
-// Where element `column` of a matrix row lies.
+// The address of an element of a matrix row.
 template <class Format>
 __device__ __forceinline__ char* address_of(const TypedMatrix& matrix, int64_t row,
                                             int64_t column = 0) {
@@ -314,7 +314,7 @@ __device__ __forceinline__ char* address_of(const TypedMatrix& matrix, int64_t r
          (row * matrix.ld + column) * bytes_of<Format>(matrix.type);
 }
 
-// Elements from the beginning of the pack in which a row begins to the row.
+// Elements between the start of the pack in which a row begins and the row.
 template <class Format>
 __device__ __forceinline__ int shift_of(const TypedMatrix& matrix, int64_t row) {
   const auto address = reinterpret_cast<uintptr_t>(address_of<Format>(matrix, row));

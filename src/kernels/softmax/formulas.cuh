@@ -1,5 +1,5 @@
-// The formulas of mygemm_softmax and mygemm_softmax_backward, element by element: the one place
-// where they stand. Device only.
+// The formulas of mygemm_softmax and mygemm_softmax_backward for single elements; no other file of
+// the device code has them. Device only.
 //
 // x stands for the elements as load_x() leaves them: negated where the scale is negative, so that
 // the largest x has the largest s = |scale| * x. Parts of a matrix row (of a thread, a warp, a
@@ -27,7 +27,7 @@ __device__ __forceinline__ float power_of_two(float n) {
   return __uint_as_float(__float_as_uint(biased) << 23);
 }
 
-// What x is multiplied by, worked out once a thread: |scale|, and |scale| * log2(e) = high + low.
+// The factors of x, computed once per thread: |scale|, and |scale| * log2(e) = high + low.
 struct Scale {
   float scale, high, low;
   float huge;  // N from which on exponentials need a difference; see Reference
@@ -122,9 +122,10 @@ __device__ __forceinline__ void take_exponentials(const Scale& scale, float (&x)
   for (float& v : x) v = Exponential<kAccurate>::of(scale, v, to);
 }
 
-// By what the sum of a part, given its maximum, counts in the whole row: a power of two unless one
-// of the maxima is huge. Below 2^-126 it counts nothing, as the row's sum is 1 or more. A part that
-// has seen nothing but -inf counts as it is: 0, or NaN if it has seen one.
+// The factor by which the sum of a part, given the part's maximum, is multiplied in the sum of the
+// whole row: a power of two unless one of the maxima is huge. Below 2^-126 it is 0, as the row's
+// sum is 1 or more. It is 1 for a part of nothing but -inf, whose sum is 0, or NaN if it contains
+// one.
 __device__ __forceinline__ float weight(const Scale& scale, float part, const Reference& whole) {
   const float s = largest_s(scale, part);
   if (s == -INFINITY) return 1.0f;
@@ -159,7 +160,7 @@ __device__ __forceinline__ float log_of_sum(const Scale& scale, const MaxSum& ro
   return logf(sum) + (fmaf(nearest, kLn2, -high) + fmaf(nearest, kLn2Low, -low));
 }
 
-// What an element adds to the row's sum in the gradient.
+// The contribution of an element to the row's sum in the gradient.
 __device__ __forceinline__ float gradient_term(const SoftmaxProblem& p, float y, float dy) {
   return p.log_mode() ? dy : dy * y;
 }

@@ -1,5 +1,5 @@
-// Softmax, step 1 of the ladder: a warp per matrix row, one element per lane at a time, the input
-// read again for the maximum, the sum and the result. Runs everything there is.
+// The naive softmax: a warp per matrix row, one element per lane at a time. It reads the input
+// three times, for the maximum, the sum and the result, and runs any problem.
 #include "kernels/launch.h"
 #include "kernels/softmax/kernels.h"
 #include "kernels/softmax/packs.cuh"
@@ -42,7 +42,7 @@ __device__ void forward_row(const SoftmaxProblem& p, int64_t r, int lane) {
     take_exponentials<true>(scale, e, to);
     return e[0];
   };
-  float lost = 0.0f;  // Kahan's sum: a lane may have any number of terms
+  float lost = 0.0f;  // Kahan summation: the number of terms is not limited
   for (int64_t c = lane; c < p.cols; c += 32) {
     const float term = exponential(c) - lost;
     const float sum = __fadd_rn(row.sum, term);

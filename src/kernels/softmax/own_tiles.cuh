@@ -1,5 +1,5 @@
-// The tiles of a wide row that a warp of a cluster owns, and how they get into its slots in shared
-// memory. Device only, SM 90.
+// The tiles of a wide row that a warp of a cluster owns, and the copies that bring them into its
+// slots in shared memory. Device only, SM 90.
 #pragma once
 
 #include "kernels/softmax/cluster.h"
@@ -11,9 +11,9 @@
 
 namespace mygemm {
 
-// The tiles of a warp's runs, the same ones of all rows.
+// The tiles of a warp's runs; the same ones in all rows.
 struct OwnTiles {
-  int first_run, runs;  // that every warp has, empty ones past the row's last
+  int first_run, runs;  // the same number in every warp; those past the row's last one are empty
   int first, count, of_first_run;
 
   __device__ OwnTiles(const WideRows& rows, const ClusterRing& ring, int warp)
@@ -29,12 +29,13 @@ struct OwnTiles {
   }
 };
 
-// One of them in one row: where it begins, and the columns of it that are the row's, from there on.
+// One of these tiles in one row: its first column, and the range of its columns that belong to the
+// row. `begin` and `left` are relative to the first column.
 template <class Format>
 struct TileOfRow {
   static constexpr int kColumns = WideRow<Format>::kTileColumns;
   int64_t row;
-  int first_column, begin, left;  // `left`: kColumns or more of all but the row's last one
+  int first_column, begin, left;  // left >= kColumns in all tiles but the last one of a row
 
   __device__ __forceinline__ TileOfRow(const WideRow<Format>& of, int tile)
       : row(of.row),
@@ -51,9 +52,10 @@ struct TileOfRow {
   }
 };
 
-// Starts the copy of a tile of one matrix. Bulk copies may bring the whole pack in which a row
-// begins or ends: the rest of it is of the rows before and after this one, or lies between them.
-// But nothing lies before the first row and after the last one, and there lanes copy the elements.
+// Starts the copy of a tile of one matrix. A bulk copy loads the whole pack in which a row begins
+// or ends: the rest of the pack belongs to the neighbouring rows or to the gap between them. Before
+// the first row and after the last one memory must not be read, and lanes copy single elements
+// instead.
 template <class Format>
 __device__ __forceinline__ void start_copy(const TypedMatrix& matrix, const TileOfRow<Format>& tile,
                                            int64_t last_row, unsigned char* slot, uint64_t* full) {
@@ -94,7 +96,7 @@ __device__ __forceinline__ void start_copy(const TypedMatrix& matrix, const Tile
   __syncwarp();  // all lanes see the elements
 }
 
-// Elements that are not the row's become `missing`.
+// Replaces elements that do not belong to the row by `missing`.
 template <class Format>
 __device__ __forceinline__ void mask(Tile<Format>& x, const TilePlace<Format>& at,
                                      mygemmDataType_t type, float missing) {

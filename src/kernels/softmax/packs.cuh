@@ -7,7 +7,7 @@
 
 namespace mygemm {
 
-// Calls change(element) for every element, and puts what it returns in its place.
+// Replaces every element by change(element, pack, index).
 template <class Format, int kPacks, class Change>
 __device__ __forceinline__ void change_all(Packs<Format, kPacks>& x, mygemmDataType_t type,
                                            Change change) {
@@ -21,8 +21,8 @@ __device__ __forceinline__ void change_all(Packs<Format, kPacks>& x, mygemmDataT
   }
 }
 
-// x of a row as the formulas take it: negated where the scale is negative, multiplied by a scale of
-// 0, and -inf for elements that the row does not have.
+// Loads x as the formulas take it: negated where the scale is negative, multiplied by 0 where the
+// scale is 0, and -inf for elements outside the row.
 template <class Format, int kPacks, class Place>
 __device__ __forceinline__ void load_x(const SoftmaxProblem& p, Packs<Format, kPacks>& x,
                                        const void* row, const Place& at) {
@@ -35,7 +35,7 @@ __device__ __forceinline__ void load_x(const SoftmaxProblem& p, Packs<Format, kP
       for (unsigned& word : x.word[k]) word ^= kSigns;
     }
   }
-  if (p.scale == 0.0f) {  // 0 * x is NaN for an infinite x; what is not there has no x
+  if (p.scale == 0.0f) {  // 0 * x is NaN for an infinite x; elements outside the row stay -inf
     change_all(x, p.in.type, [&](float v, int k, int i) {
       const float product = v * 0.0f;
       return at.has(k, i) ? product : v;
@@ -43,7 +43,7 @@ __device__ __forceinline__ void load_x(const SoftmaxProblem& p, Packs<Format, kP
   }
 }
 
-// All values combined, in pairs: sums of 2^n terms are n roundings long, and chains short.
+// Combines all values pairwise: a sum of 2^n terms has n roundings and short dependency chains.
 template <int kCount, class T, class Operation>
 __device__ __forceinline__ T combine_pairs(const T* value, Operation combine) {
   if constexpr (kCount == 1) {
@@ -84,7 +84,7 @@ __device__ __forceinline__ float largest(const SoftmaxProblem& p, const Packs<Fo
   return maximum;
 }
 
-// The sum of the exponentials. Softmax that keeps floats: they take the place of x.
+// The sum of the exponentials. In a softmax whose format keeps floats they replace x.
 template <class Format, int kPacks>
 __device__ __forceinline__ float exponentials(const SoftmaxProblem& p, const Scale& scale,
                                               Packs<Format, kPacks>& x, const Reference& to) {
@@ -101,8 +101,8 @@ __device__ __forceinline__ float exponentials(const SoftmaxProblem& p, const Sca
   return sum_of<kPacks>(sum);
 }
 
-// Exponentials that were taken against the reference of `part`, a maximum of some of the row's
-// elements, are made to be against the whole row's. Every lane of the warp must call.
+// Rescales exponentials that were computed against the reference of `part`, the maximum of some of
+// the row's elements, to the reference of the whole row. Every lane of the warp must call.
 template <class Format, int kPacks>
 __device__ __forceinline__ void change_reference(const Scale& scale, Packs<Format, kPacks>& e,
                                                  float part, const Reference& whole) {
@@ -119,15 +119,15 @@ __device__ __forceinline__ void change_reference(const Scale& scale, Packs<Forma
   change_all(e, MYGEMM_R_32F, [&](float v, int, int) { return v * first * second; });
 }
 
-// What a row's sum leaves for its elements: log: log(sum exp(s - max)), else what exponentials are
-// multiplied by. `whole` is the row's maximum and sum.
+// The value that finish() applies to every element: log(sum exp(s - max)) in log mode, otherwise
+// the factor of the exponentials. `whole` is the row's maximum and sum.
 template <class Format>
 __device__ __forceinline__ float factor_of(const SoftmaxProblem& p, const Scale& scale,
                                            const MaxSum& whole) {
   return p.log_mode() ? log_of_sum<Format::kAccurate>(scale, whole) : 1.0f / whole.sum;
 }
 
-// y in the place of what exponentials() left. Exponentials that were not kept are taken again.
+// Computes y in place of x or of the exponentials; those that were not kept are computed again.
 template <class Format, int kPacks>
 __device__ __forceinline__ void finish(const SoftmaxProblem& p, const Scale& scale,
                                        Packs<Format, kPacks>& x, float maximum, float factor) {
@@ -151,7 +151,7 @@ __device__ __forceinline__ void finish(const SoftmaxProblem& p, const Scale& sca
   }
 }
 
-// What the thread's packs add to the row's sum in the gradient; packs that are not there are 0.
+// The thread's contribution to the row's sum in the gradient; missing packs are 0.
 template <class Format, int kPacks>
 __device__ __forceinline__ float gradient_sum(const SoftmaxProblem& p,
                                               const Packs<Format, kPacks>& y,
@@ -168,7 +168,7 @@ __device__ __forceinline__ float gradient_sum(const SoftmaxProblem& p,
   return sum;
 }
 
-// dx in the place of dy.
+// Computes dx in place of dy.
 template <class Format, int kPacks>
 __device__ __forceinline__ void gradients(const SoftmaxProblem& p, const Packs<Format, kPacks>& y,
                                           Packs<Format, kPacks>& dy, float sum) {
@@ -185,7 +185,7 @@ __device__ __forceinline__ void gradients(const SoftmaxProblem& p, const Packs<F
   }
 }
 
-// The parts of a warp's lanes; every lane gets the result.
+// Combines the parts of a warp's lanes; every lane gets the result.
 __device__ __forceinline__ MaxSum warp_merge(const Scale& scale, MaxSum part) {
   const float maximum = warp_reduce<Max>(part.maximum);
   const float own = part.sum * weight(scale, part.maximum, Reference(scale, maximum));

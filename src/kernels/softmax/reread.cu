@@ -1,5 +1,5 @@
-// Softmax of rows of any width: a block per row reads it twice, once for the sums of wide.h, once
-// for the results. Needs neither workspace nor clusters.
+// Softmax of wide rows without workspace and clusters: a block reads its row twice, first for the
+// sums in the order of wide.h, then for the results.
 #include "kernels/launch.h"
 #include "kernels/softmax/cost.h"
 #include "kernels/softmax/kernels.h"

@@ -1,6 +1,6 @@
-// Softmax of few or very wide rows, each split over many blocks: one grid sums
-// the runs of wide.h up in the workspace, a second one combines them and writes the results. The
-// second grid begins while the first one ends, and has loaded its first tiles by then.
+// Softmax of few or very wide rows, each divided among many blocks. The first grid writes the sum
+// of each run (wide.h) to the workspace; the second one combines them and writes the results. The
+// second grid begins while the first one ends, and loads its first tiles meanwhile.
 #include "kernels/launch.h"
 #include "kernels/softmax/kernels.h"
 #include "kernels/softmax/wide.cuh"
@@ -10,9 +10,9 @@
 namespace mygemm {
 namespace {
 
-// Blocks that should fit a multiprocessor: on Hopper one of either grid, so that the second one can
-// begin. 64 registers are too few for the sums of 16-bit elements and the results of their
-// gradients.
+// Blocks per multiprocessor for which the compiler limits the registers: on Hopper one block of
+// each grid, so that the second grid can begin. 64 registers are too few for the sums of 16-bit
+// elements and the results of their gradients.
 template <class Format, bool kBackward, bool kResults>
 __device__ __host__ constexpr int blocks_per_sm() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
@@ -22,7 +22,7 @@ __device__ __host__ constexpr int blocks_per_sm() {
 #endif
 }
 
-// The runs and tiles of a block.
+// The runs and tiles that a block computes.
 struct OwnRuns {
   int64_t row, first_tile, last_tile;
   int first_run, last_run;
@@ -58,7 +58,8 @@ __global__ void __launch_bounds__(kSplitThreads, blocks_per_sm<Format, kBackward
       tile.add_to(sum, p, scale);
     }
   } else {
-    // Each warp sums up a tile; then warp w adds to run first_run + w what lanes saw of its tiles.
+    // Each warp sums up one tile; then warp w adds the tiles' sums, lane by lane, to run
+    // first_run + w.
     int parity = 0;
     for (int64_t first = own.first_tile; first < own.last_tile; first += kSplitWarps) {
       auto& tiles = shared.lane[parity];
@@ -91,7 +92,7 @@ __global__ void __launch_bounds__(kSplitThreads, blocks_per_sm<Format, kBackward
   const Scale scale(p, Format::kAccurate);
   const OwnRuns own(rows, split);
   const WideRow<Format> row(p, own.row);
-  // From the last batch of tiles, which the first grid read last, to the first one.
+  // The last batch of tiles first: the first grid read it last, and it is still in the cache.
   const int64_t batches = ceil_div(own.last_tile - own.first_tile, int64_t{kSplitWarps});
   int64_t t = own.first_tile + (batches - 1) * kSplitWarps + threadIdx.x / 32;
   MaxSum whole;

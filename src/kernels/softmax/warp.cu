@@ -1,5 +1,5 @@
-// Softmax of short rows: a row lives in the registers of a warp, or of part of one, and is read
-// once. Lanes hold kPacks packs each; the last one may be missing.
+// Softmax of short rows: the registers of a warp, or of part of one, hold a row, which is read
+// once. Each lane holds kPacks packs; the last one may be missing.
 #include "kernels/launch.h"
 #include "kernels/softmax/kernels.h"
 #include "kernels/softmax/packs.cuh"
@@ -9,8 +9,9 @@ namespace {
 
 constexpr int kAnyLanes = -1;
 
-// Lanes of a row: 2^kLog2Lanes, or known at run time only. Elements and shuffles then cost an
-// instruction or two more each, which only the cheapest elements notice.
+// The number of lanes that share a row: 2^kLog2Lanes, or known at run time only. In the second case
+// each element and each shuffle takes an instruction or two more, which matters only where elements
+// take few instructions.
 template <int kLog2Lanes>
 struct Lanes {
   int run_time_log2;
@@ -41,9 +42,8 @@ __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r,
   store(dy, address_of<Format>(p.out, r), p.out.type, at);
 }
 
-// Each group of lanes works on one row. One at a time: a warp that loads several rows before it
-// works on them is slower, whatever hides latencies elsewhere (4 rows of 32 columns: 0.95 of a copy
-// where one has 1.00; H200).
+// Each group of lanes works on one row at a time. A warp that loads several rows in advance is
+// slower (4 rows of 32 columns: 0.95 of a copy, one row 1.00; H200).
 template <class Format, int kPacks, bool kBackward, int kLog2Lanes>
 __global__ void __launch_bounds__(kWarpThreads)
     softmax_warp(const SoftmaxProblem p, const Lanes<kLog2Lanes> shape) {
@@ -64,9 +64,9 @@ __global__ void __launch_bounds__(kWarpThreads)
   }
 }
 
-// Formats and packs that are worth a kernel for each number of lanes, 2 to 32: forward, 16-bit in
-// packs (0.96 of a copy with any lanes, 1.00 with fixed ones), odd widths of fp32 (0.84, 0.92) and
-// three packs of fp32 (20 columns: 0.85, 0.98).
+// Whether an instantiation for each number of lanes, 2 to 32, pays. Measured forward, with the
+// number known at run time and at compile time: 16-bit packs 0.96 and 1.00 of a copy, odd widths of
+// fp32 0.84 and 0.92, three packs of fp32 (20 columns) 0.85 and 0.98.
 template <class Format, int kPacks>
 constexpr bool fixed_lanes_pay() {
   return (std::is_same_v<Format, Packs16> && kPacks >= 2) ||

@@ -1,5 +1,5 @@
-// What the kernels for wide rows share: the sums of runs and rows in the order of wide.h. Device
-// only.
+// Device code that the kernels for wide rows share: the sums of runs and rows in the order of
+// wide.h. Device only.
 #pragma once
 
 #include "kernels/softmax/packs.cuh"
@@ -13,8 +13,8 @@ using Tile = Packs<Format, tile_packs(Format::kPack)>;
 template <class Format>
 using TilePlace = RaggedPlace<Format::kPack>;
 
-// One row of a call. Its tiles begin with a pack: `shift` columns of the first one come before the
-// row.
+// One row of a matrix, in tiles. Tiles begin at multiples of a pack: the first one begins `shift`
+// columns before the row.
 template <class Format>
 struct WideRow {
   static constexpr int kTileColumns = 32 * tile_packs(Format::kPack) * Format::kPack;
@@ -28,7 +28,7 @@ struct WideRow {
   __device__ __forceinline__ int64_t columns_from(int64_t tile) const {
     return cols + shift - tile * kTileColumns;
   }
-  // The lane's packs of a tile; none of a tile past the end.
+  // The lane's packs of a tile; none for a tile past the end.
   __device__ __forceinline__ TilePlace<Format> place(int64_t tile) const {
     const int64_t left = columns_from(tile);
     const int64_t end = left < kTileColumns ? left : kTileColumns;
@@ -40,17 +40,17 @@ struct WideRow {
   }
 };
 
-// What a lane has seen of a run: tiles are added one after the other.
+// A lane's maximum and sum of a run, to which tiles are added one after another.
 struct LaneSum {
   MaxSum seen{-INFINITY, 0.0f};
 
-  // One tile of x, whose exponentials are then against the largest x seen.
+  // Adds a tile of x. Its exponentials are against the largest x so far.
   template <class Format>
   __device__ __forceinline__ void add(const SoftmaxProblem& p, const Scale& scale,
                                       Tile<Format>& x) {
     Reference to = see(scale, largest(p, x));
     if (Format::kKeepsFloats && !p.log_mode()) {
-      // One branch for all of x: in exponentials() it is a predicated instruction for each.
+      // One branch for all elements; in exponentials() each would take a predicated instruction.
       if (__any_sync(0xffffffffu, to.shift != 0.0f)) {
         change_all(x, p.in.type, [&](float v, int, int) { return v - to.shift; });
       }
@@ -58,7 +58,7 @@ struct LaneSum {
     }
     seen.sum += exponentials(p, scale, x, to);
   }
-  // What the lane has seen of a tile elsewhere.
+  // Adds the maximum and sum of a tile that another warp computed.
   template <bool kBackward>
   __device__ __forceinline__ void add_part(const Scale& scale, const MaxSum& tile) {
     if constexpr (kBackward) {
@@ -68,7 +68,7 @@ struct LaneSum {
       seen.sum += tile.sum * weight(scale, tile.maximum, to);
     }
   }
-  // Another maximum: from now on the sum is against the larger one.
+  // Takes another maximum into account and rescales the sum where the larger one changes.
   __device__ __forceinline__ Reference see(const Scale& scale, float maximum) {
     maximum = fmaxf(maximum, seen.maximum);
     const Reference to(scale, maximum);
@@ -78,13 +78,13 @@ struct LaneSum {
     seen.maximum = maximum;
     return to;
   }
-  // One tile of the gradient.
+  // Adds a tile of the gradient.
   template <class Format>
   __device__ __forceinline__ void add(const SoftmaxProblem& p, const Tile<Format>& y,
                                       const Tile<Format>& dy) {
     seen.sum += gradient_sum(p, y, dy);
   }
-  // The run, once all its tiles are added; every lane gets it.
+  // The result of the run, after all its tiles have been added; every lane gets it.
   template <bool kBackward>
   __device__ __forceinline__ MaxSum run(const Scale& scale) const {
     if constexpr (kBackward) {
@@ -95,7 +95,7 @@ struct LaneSum {
   }
 };
 
-// The whole row from its runs, by one warp; every lane gets the result.
+// Combines the runs of a row, by one warp; every lane gets the result.
 template <bool kBackward>
 __device__ __forceinline__ MaxSum combine_runs(const Scale& scale, const MaxSum* run, int runs) {
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -118,7 +118,7 @@ __device__ __forceinline__ MaxSum combine_runs(const Scale& scale, const MaxSum*
   return row;
 }
 
-// A tile of x or of y and dy, on its way through a kernel.
+// A tile of x, or of y and dy, in registers.
 template <class Format, bool kBackward>
 struct WideTile {
   Tile<Format> x, dy[1];
@@ -141,7 +141,7 @@ struct WideTile {
       sum.add<Format>(p, scale, x);
     }
   }
-  // The tile's results; x and dy as they were loaded.
+  // Computes and writes the tile's results from x, or from y and dy, as they were loaded.
   __device__ __forceinline__ void write(const SoftmaxProblem& p, const Scale& scale,
                                         const WideRow<Format>& row, int64_t tile,
                                         const MaxSum& whole) {

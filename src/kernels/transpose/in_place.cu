@@ -1,5 +1,5 @@
 // Transposes in place. Square matrices: a block swaps a tile below the diagonal with its mirror
-// image, both in packs as in vector.cu. Any matrix: by way of the workspace.
+// image, by packs as in vector.cu. Any matrix: through the workspace.
 #include "kernels/launch.h"
 #include "kernels/transpose/kernels.h"
 #include "kernels/transpose/patches.cuh"
@@ -14,8 +14,9 @@ namespace {
 template <int kBytes>
 inline constexpr int kPatches = in_place_patches(kBytes);
 
-// A staged tile is written to where the other was. The patches of both are numbered through, those
-// of the lower tile first: half of the patches of a thread, or the one patch of half the threads.
+// Each staged tile is written to the place of the other one. The patches of both tiles are numbered
+// consecutively, those of the lower tile first: they are half of each thread's patches or, where a
+// thread has one patch, those of half of the threads.
 template <int kBytes>
 __global__ void __launch_bounds__(kBytes == 1 || kBytes == 16 ? 512 : 256)
     swap_tiles(const TransposeProblem p, const PatchGrid grid) {
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(kBytes == 1 || kBytes == 16 ? 512 : 256)
                                                                       upper);
 }
 
-// The matrices of the batch, dense, one after another.
+// Copies the matrices of the batch without gaps, one after another.
 template <int kBytes>
 __global__ void __launch_bounds__(kTransposeThreads)
     copy_dense(const TransposeProblem p, Element<kBytes>* dense) {

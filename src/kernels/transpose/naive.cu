@@ -1,5 +1,5 @@
-// Transpose, step 1 of the ladder: one thread per element. Runs everything there is, in place too,
-// for any shape and leading dimensions, without a workspace.
+// The naive transpose: one thread per element. It runs any problem, also in place, for any shape
+// and leading dimensions, without a workspace.
 #include "kernels/launch.h"
 #include "kernels/transpose/kernels.h"
 #include "kernels/transpose/with_element.h"
@@ -32,8 +32,8 @@ struct Permutation {
     return position / ldout < cols && position % ldout < rows;
   }
   __device__ int64_t source(int64_t output) const { return output % ldout * ldin + output / ldout; }
-  // Exactly one position of every cycle and path leads it: the smallest one of a cycle, the start
-  // of a path. About log(n) steps on average, since a smaller position is soon met.
+  // Whether d is the leader of its cycle or path: the smallest position of a cycle, the start of a
+  // path. Takes about log(n) steps on average, since a smaller position is found soon.
   __device__ bool leads(int64_t d) const {
     if (!is_input(d)) return true;
     int64_t next = source(d);

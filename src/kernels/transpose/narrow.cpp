@@ -41,7 +41,7 @@ NarrowGrid grid_of_runs(Side side, const TransposeProblem& p, int64_t width, int
 }
 
 NarrowGrid narrow_grid(const TransposeProblem& p) {
-  if (p.rows == 0 || p.cols == 0) return {.side = Side::kNone};
+  if (p.rows == 0 || p.cols == 0) return {};
   const bool dense_in = p.ldin == p.cols;
   if (dense_in && p.cols <= kSmallBytes && p.rows <= kSmallBytes &&
       p.rows * p.cols <= kSmallBytes / p.element_size) {
@@ -51,7 +51,7 @@ NarrowGrid narrow_grid(const TransposeProblem& p) {
   if (p.ldout == p.rows && p.rows <= kMostWidth) {
     return grid_of_runs(Side::kOutputRuns, p, p.rows, p.cols);
   }
-  return {.side = Side::kNone};
+  return {};
 }
 
 }  // namespace

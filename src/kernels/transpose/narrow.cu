@@ -1,7 +1,7 @@
-// Transposes of narrow and of small matrices that lie in memory without gaps (tiles.h: NarrowGrid):
-// their rows are too short to be read or written one by one. A block keeps a run of them in shared
-// memory as it lies in global memory, where neighbours in a column are a row apart: only even
-// widths have bank conflicts.
+// Transposes of narrow and of small matrices without gaps between rows (NarrowGrid in tiles.h),
+// whose rows are too short for coalesced access one by one. A block copies a run of rows to shared
+// memory unchanged. Neighbours in a column are a row apart there: only even widths have bank
+// conflicts.
 #include <bit>
 
 #include "kernels/launch.h"
@@ -28,7 +28,7 @@ struct Divisor {
   }
 };
 
-// A run to or from shared memory, in packs where it begins at a multiple of 16 bytes.
+// Copies a run to or from shared memory, in packs where both begin at multiples of 16 bytes.
 template <int kBytes>
 __device__ __forceinline__ void copy_run(Element<kBytes>* to, const Element<kBytes>* from,
                                          int elements) {
@@ -66,7 +66,7 @@ struct Access {
   Element<kBytes> element[kElements];
 };
 
-// A wide access as one load or store has it.
+// The operand of a single wide load or store.
 template <int kBytes>
 struct alignas(kWideAccess<kBytes>) Words {
   uint32_t word[kWideAccess<kBytes> / 4];
@@ -111,7 +111,7 @@ __device__ __forceinline__ Words<kBytes> packed(const Access<kBytes, true>& acce
   return words;
 }
 
-// The first `elements` of an access, from and to a line in global memory.
+// Loads, or stores, the first `elements` of an access to a line in global memory.
 template <int kBytes, bool kWide>
 __device__ __forceinline__ Access<kBytes, kWide> load_access(const Element<kBytes>* line,
                                                              int elements) {
@@ -143,7 +143,7 @@ __device__ __forceinline__ void store_access(Element<kBytes>* line, int elements
   }
 }
 
-// ---- few rows: the output is one run -----------------------------------------------------------
+// ---- few rows: a run of the output -----------------------------------------------------------
 
 // 64 bytes a thread in flight at once.
 template <int kBytes, bool kWide>
@@ -187,9 +187,9 @@ __global__ void __launch_bounds__(kThreads)
   copy_run<kBytes>(static_cast<T*>(p.out) + matrix * p.stride_out + c * rows, run, length * rows);
 }
 
-// ---- few columns, or small: the input is one run -----------------------------------------------
+// ---- few columns, or small: a run of the input -----------------------------------------------
 
-// kSmall: a run is grid.matrices matrices, whose lines are of any length. Else a line is
+// kSmall: a run is grid.matrices matrices, whose lines have any length. Otherwise a line is
 // 2^log2_line accesses.
 template <int kBytes, bool kWide, bool kSmall>
 __global__ void __launch_bounds__(kThreads)

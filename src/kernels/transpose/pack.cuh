@@ -13,10 +13,10 @@ struct alignas(16) Pack {
   uint32_t word[4];
 };
 
-// What the caches shall keep of an access. Measured on an H200, of a copy:
-// kStreamed keeps nothing: 0.987 against 0.973 without for 4096 x 4096 fp32, but 0.974 against
-// 0.981 for 16384 x 16384. The loads are of data that nobody writes while the kernel runs. kInL2 is
-// for stores where the block has just read: 0.940 against 0.925 without.
+// Cache hints of an access. H200, fractions of a copy:
+// kStreamed does not keep the data: 0.987 against 0.973 without for 4096 x 4096 fp32, but 0.974
+// against 0.981 for 16384 x 16384. Its loads require that nothing writes the data while the kernel
+// runs. kInL2 is for stores to addresses that the block has just read: 0.940 against 0.925 without.
 enum class Caching { kDefault, kStreamed, kInL2 };
 
 template <Caching caching>
@@ -40,8 +40,8 @@ __device__ __forceinline__ void store_pack(void* address, const Pack& pack) {
   }
 }
 
-// What parts of a pack are made of: elements, or halves of those of 16 bytes, which are only
-// promised to be 8-byte aligned.
+// The unit in which parts of packs are accessed: an element, or half of one of 16 bytes, which may
+// be aligned to 8 bytes only.
 template <int kBytes>
 using Unit = Element<kBytes <= 8 ? kBytes : 8>;
 
@@ -55,7 +55,7 @@ struct Part {
   __device__ __forceinline__ bool has(int byte) const { return byte >= first && byte < last; }
 };
 
-// Those units of the pack at `address` that are in the part; zeros elsewhere.
+// Loads the units of the pack at `address` that are in the part; the others are 0.
 template <int kBytes>
 __device__ __forceinline__ Pack load_part(const void* address, const Part& part) {
   constexpr int kSize = static_cast<int>(sizeof(Unit<kBytes>));
@@ -109,9 +109,9 @@ __device__ __forceinline__ Pack shifted_pack(const Pack& low, const Pack& high, 
   return pack;
 }
 
-// A patch is as many packs as a pack has elements: so many rows of the input in, as many rows of
-// the output out. For 4- and 8-byte elements that only renames registers; smaller ones take half a
-// byte permutation per element.
+// Transposes a patch in registers: it has as many packs as a pack has elements, each a row of the
+// input before and a row of the output after. For elements of 4 and 8 bytes that only renames
+// registers; smaller ones take half a byte permutation per element.
 template <int kBytes>
 __device__ __forceinline__ void transpose_patch(Pack (&patch)[kPackElements<kBytes>]) {
   constexpr int kRows = kPackElements<kBytes>;

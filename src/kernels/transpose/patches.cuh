@@ -1,10 +1,10 @@
-// Tiles of patches in shared memory: where a block's tile is, how its transpose is staged, and how
-// the staged rows are written. Shared by the kernels that move packs. Device only.
+// Tiles of patches in shared memory: the place of a block's tile in the matrix, staging its
+// transpose, and writing the staged rows. Shared by the kernels that move packs. Device only.
 //
-// A staged tile is the tile's transpose: of each matrix, for each column of the input (a row of the
-// output), 2^log2_rows packs. A warp stores packs that lie side by side in rows of the input, so a
-// column of packs apart in the staged tile, and loads packs that follow each other there. Without
-// the swizzle of slot() the stores of 8 lanes would be in the same 4 banks.
+// A staged tile is the tile's transpose: for each matrix and each column of the input (a row of the
+// output), 2^log2_rows packs. A warp stores packs that are neighbours in a row of the input, and so
+// are a column of packs apart in the staged tile; it loads consecutive packs. Without the swizzle
+// of slot() the stores of 8 lanes would conflict in the same 4 banks.
 #pragma once
 
 #include "kernels/transpose/pack.cuh"
@@ -54,8 +54,8 @@ __device__ __forceinline__ Patch patch_at(const PatchTile& tile, unsigned index)
           static_cast<int>(index >> (tile.log2_cols + tile.log2_rows))};
 }
 
-// Where pack `index` of a staged tile lies: a permutation of every 8 packs, another one in each
-// column of patches. (Shifted by 0, the bits would cancel themselves.)
+// The slot of pack `index` of a staged tile: a permutation of every 8 packs, a different one in
+// each column of patches. (With a shift of 0 the bits would cancel out.)
 template <int kBytes>
 __device__ __forceinline__ unsigned slot(const PatchTile& tile, unsigned index) {
   return index ^ (index >> max(tile.log2_rows + kLog2PackElements<kBytes>, 1) & 7);
@@ -107,7 +107,7 @@ __device__ __forceinline__ OutputMatrix output_matrix(const TransposeProblem& p,
           p.ldout * p.element_size};
 }
 
-// patch[i] = pack, for an i that is not known when compiling: an index would put the patch into
+// patch[i] = pack for an i that is not known at compile time; indexing would put the patch into
 // local memory.
 template <int kPacks>
 __device__ __forceinline__ void set_pack(Pack (&patch)[kPacks], int64_t i, const Pack& pack) {
@@ -141,8 +141,8 @@ __device__ __forceinline__ void read_patch(Pack (&patch)[kPackElements<kBytes>],
   }
 }
 
-// The output's place of pack `index` of the staged tile; nullptr outside the matrix. *left: the
-// elements from there to the end of the row.
+// The address in the output of pack `index` of the staged tile; nullptr outside the matrix. *left:
+// the elements from there to the end of the row.
 template <int kBytes>
 __device__ __forceinline__ char* place_of(const TransposeProblem& p, const PatchGrid& grid,
                                           const TileOrigin& origin, unsigned index, int64_t* left) {
@@ -157,8 +157,8 @@ __device__ __forceinline__ char* place_of(const TransposeProblem& p, const Patch
   return out.first + c * out.pitch + r * kBytes;
 }
 
-// Writes pack `index` of the staged tile, where it is whole, to where `origin` says; rows of the
-// output begin at multiples of 16 bytes.
+// Writes pack `index` of the staged tile at `origin` if it is whole; rows of the output begin at
+// multiples of 16 bytes.
 template <int kBytes, Caching caching>
 __device__ __forceinline__ void write_pack(const Pack* staged, const TransposeProblem& p,
                                            const PatchGrid& grid, const TileOrigin& origin,

@@ -1,12 +1,13 @@
-// Transpose, step 3 where rows of the input, of the output or of both begin anywhere. Memory still
-// moves in whole packs and whole sectors of 32 bytes. Of each row of the input a tile reads packs
-// from the sector where its part of the row begins; a thread cuts its own out of two neighbours
-// that a shuffle brings. Of each row of the output it writes the packs from the first sector that
-// begins in the tile to the first one that begins in the next, cut out of two of the staged tile.
+// Vectorised transpose where rows of the input, of the output or of both begin anywhere. All
+// accesses are still aligned packs and whole sectors of 32 bytes. In each row of the input, a tile
+// reads packs from the start of the sector in which its part of the row begins; a thread extracts
+// its own pack from two neighbouring ones, by a shuffle. In each row of the output, it writes packs
+// from the first sector that begins in the tile to the first one that begins in the next tile, each
+// extracted from two packs of the staged tile.
 //
-// To have the neighbours, tiles overlap by 2 packs in each direction that is shifted. Parts of
-// sectors are then written at the ends of rows only; two blocks that each wrote a part of a sector
-// reached 0.93 of a copy where this draws 0.96 (H200, 16385 x 16384 fp32).
+// For that, tiles overlap by 2 packs in each direction that is shifted. Partial sectors are written
+// at the ends of rows only; with two blocks that each wrote a part of a sector the kernel drew 0.93
+// of a copy instead of 0.96 (H200, 16385 x 16384 fp32).
 #include "kernels/launch.h"
 #include "kernels/transpose/kernels.h"
 #include "kernels/transpose/patches.cuh"
@@ -40,8 +41,8 @@ __device__ __forceinline__ bool is_inside(const TransposeProblem& p, const Input
              (p.rows - 1) * in.pitch + p.cols * kBytes;
 }
 
-// Reads of each row of the patch pack `at.col` from the sector where the tile's row begins. Bytes
-// outside the matrix are not read (those between its rows may be).
+// Reads pack `at.col` of each row of the patch, counted from the start of the sector in which the
+// tile's row begins. Bytes outside the matrix are not read (those between its rows may be).
 template <int kBytes>
 __device__ __forceinline__ void read_shifted(Pack (&patch)[kPackElements<kBytes>],
                                              const TransposeProblem& p, const InputMatrix& in,
@@ -78,7 +79,7 @@ __device__ __forceinline__ void read_shifted(Pack (&patch)[kPackElements<kBytes>
   }
 }
 
-// Cuts the patch's packs out of those that the lanes of a row have read.
+// Extracts the patch's packs from those that the lanes of a row have read.
 template <int kBytes>
 __device__ __forceinline__ void shift_patch(Pack (&patch)[kPackElements<kBytes>],
                                             const InputMatrix& in, const PatchTile& tile,
@@ -95,11 +96,11 @@ __device__ __forceinline__ void shift_patch(Pack (&patch)[kPackElements<kBytes>]
   }
 }
 
-// A row of the output's part in a tile.
+// The part of a row of the output that a tile writes.
 struct ShiftedRow {
   char* first;         // the tile's element 0
   int past;            // bytes from the start of a sector to it
-  int64_t begin, end;  // bytes from it: of its packs, and of the elements that the tile writes
+  int64_t begin, end;  // of the packs and of the elements that the tile writes: bytes from `first`
 };
 
 template <int kBytes>
@@ -109,7 +110,7 @@ __device__ __forceinline__ ShiftedRow shifted_row(const TransposeProblem& p,
   ShiftedRow row;
   row.first = out.first + (origin.c + line) * out.pitch + origin.r * kBytes;
   row.past = past_sector(row.first);
-  // From its first sector to where the next tile's row begins its own.
+  // The first sector that begins at or after the byte.
   const auto next_sector = [&](int byte) {
     return (byte + row.past + kSectorBytes - 1) / kSectorBytes * kSectorBytes - row.past;
   };
@@ -132,8 +133,8 @@ __device__ __forceinline__ Pack cut_pack(const Pack* staged, const PatchTile& ti
                               static_cast<unsigned>(byte) % 16);
 }
 
-// Writes the staged tile in packs that begin at multiples of 16 bytes of the output, each thread
-// kPacks of them; then what is left at the ends of rows.
+// Writes the staged tile in packs that begin at multiples of 16 bytes of the output, kPacks for
+// each thread; then the partial packs at the ends of rows.
 template <int kBytes, int kPacks>
 __device__ __forceinline__ void write_shifted(const Pack* staged, const TransposeProblem& p,
                                               const OutputMatrix& out, const PatchGrid& grid,
@@ -156,7 +157,7 @@ __device__ __forceinline__ void write_shifted(const Pack* staged, const Transpos
        item += static_cast<int>(blockDim.x)) {
     const int line = item / 2;
     const ShiftedRow row = shifted_row<kBytes>(p, out, grid, origin, line);
-    // The pack that the first element is in, or the one after the last whole one.
+    // The pack that contains the first element, or the one after the last whole pack.
     const int64_t byte = item % 2 == 0
                              ? -(row.past % 16)
                              : row.begin + max((row.end - row.begin) / 16 * 16, int64_t{0});
@@ -170,8 +171,8 @@ __device__ __forceinline__ void write_shifted(const Pack* staged, const Transpos
 template <int kBytes>
 inline constexpr int kPatches = shifted_patches(kBytes);
 
-// Blocks that registers shall let reside at once. As many as spill nothing; on an H200 one fewer
-// draws 0.86 of a copy instead of 0.93 (both sides shifted, fp32).
+// Blocks per multiprocessor for which the compiler limits the registers: as many as do not spill.
+// On an H200 one fewer draws 0.86 of a copy instead of 0.93 (both sides shifted, fp32).
 template <int kBytes>
 constexpr int blocks_per_sm() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ / 100 == 9

@@ -179,7 +179,7 @@ std::string describe(const TransposeConfig& config) {
   return result;
 }
 
-// Of the figures by element size, those of matrices whose rows all begin at sectors.
+// The figures by element size are those for matrices whose rows all begin at sectors.
 std::string describe(const TransposeFigures& figures) {
   std::string result;
   if (figures.shares) {

@@ -1,6 +1,6 @@
-// Transpose, step 2 of the ladder: a block reads a square tile by rows into padded shared memory
-// and writes it by columns, so that both sides of the copy are contiguous. Square matrices in
-// place too: pairs of mirrored tiles.
+// Transpose by tiles: a block reads a square tile by rows into padded shared memory and writes it
+// by columns, so that global loads and stores are both coalesced. Square matrices also in place: a
+// block swaps two mirrored tiles.
 #include "kernels/launch.h"
 #include "kernels/transpose/kernels.h"
 #include "kernels/transpose/tiles.h"
@@ -19,8 +19,8 @@ struct TilePlace {
   int64_t rows, cols;  // may exceed the tile
 };
 
-// Both go through registers so that a thread's loads are all in flight before the first store:
-// the compiler may not move a load across a store that could be to the same place.
+// Reads and writes go through registers, so that all loads of a thread are in flight before its
+// first store: the compiler may not move a load across a store that may have the same address.
 template <int kBytes>
 __device__ __forceinline__ void read_tile(TransposeStorage<kBytes>& shared,
                                           const TilePlace<const Element<kBytes>>& from) {
@@ -58,7 +58,7 @@ __device__ __forceinline__ void write_transposed(const TransposeStorage<kBytes>&
   }
 }
 
-// Blocks walk the output along its rows: writes of neighbouring blocks are neighbours.
+// Blocks are assigned along the rows of the output: neighbouring blocks write neighbouring memory.
 template <int kBytes>
 __global__ void __launch_bounds__(kTransposeThreads)
     transpose_tiled(const TransposeProblem p, const int64_t tiles_r, const int64_t tiles_c) {

@@ -120,8 +120,8 @@ PatchGrid patch_grid(const PatchKernel&, const TransposeProblem&, const DeviceTr
 constexpr int vector_patches(int64_t element_size) { return element_size == 16 ? 2 : 1; }
 constexpr int tma_patches(int64_t element_size) { return element_size == 16 ? 2 : 1; }
 constexpr int shifted_patches(int64_t element_size) { return element_size >= 4 ? 2 : 1; }
-// Of the two tiles that a block swaps. H200: one of each tile draws 0.94 of a copy, one of either
-// 0.92.
+// Patches of a thread in the two tiles together that a block swaps. H200: one patch of each tile
+// draws 0.94 of a copy, one patch alone 0.92.
 constexpr int in_place_patches(int64_t element_size) {
   return element_size == 16 ? 4 : element_size == 1 ? 1 : 2;
 }
@@ -167,14 +167,14 @@ struct TileCounts {
 struct NarrowGrid {
   enum class Side { kNone, kInputRuns, kOutputRuns, kSmall };
 
-  Side side;       // kNone: the kernel does not run the problem
-  int length = 0;  // rows of a run, a power of two; all rows of a small matrix
-  int matrices;    // of a block: several small ones
-  int64_t runs;    // of a matrix
-  int64_t blocks;  // may be more than a grid can have
-  size_t shared_bytes;
-  bool wide;          // accesses of the long side have narrow_access_bytes()
-  int line_accesses;  // of a run's extent along the long side
+  Side side = Side::kNone;  // kNone: the kernel does not run the problem
+  int length = 0;           // rows of a run, a power of two; all rows of a small matrix
+  int matrices = 0;         // of a block: several small ones
+  int64_t runs = 0;         // of a matrix
+  int64_t blocks = 0;       // may be more than a grid can have
+  size_t shared_bytes = 0;
+  bool wide = false;      // accesses of the long side have narrow_access_bytes()
+  int line_accesses = 0;  // of a run's extent along the long side
 };
 
 constexpr int kNarrowThreads = 256;

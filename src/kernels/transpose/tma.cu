@@ -1,6 +1,6 @@
-// Transpose, step 3 with the tensor memory accelerator: one thread asks for the tile, and the
-// hardware brings it into shared memory swizzled (swizzle.h), with zeros outside the matrix. From
-// there on as in vector.cu. sm_90 and later.
+// Vectorised transpose with the tensor memory accelerator: one thread starts the load of a tile
+// into shared memory, swizzled (swizzle.h) and with zeros outside the matrix. The rest is as in
+// vector.cu. sm_90 and later.
 #include "kernels/launch.h"
 #include "kernels/transpose/kernels.h"
 #include "kernels/swizzle.h"
@@ -22,7 +22,7 @@ __device__ __forceinline__ uint64_t* barrier_of(Pack* tile, const PatchGrid& gri
   return reinterpret_cast<uint64_t*>(reinterpret_cast<char*>(tile) + grid.shared_bytes);
 }
 
-// One box of 128 bytes a row beside the other, each all rows of the tile.
+// Loads the tile in boxes, each 128 bytes of all rows of the tile.
 template <int kBytes>
 __device__ __forceinline__ void fetch_tile(Pack* tile, const CUtensorMap* map,
                                            const PatchGrid& grid, const TileOrigin& origin) {

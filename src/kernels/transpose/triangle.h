@@ -12,10 +12,11 @@ struct TilePair {
   unsigned row, col;
 };
 
-// The `index`-th of tile_pairs(tiles). Row by row, short rows at the start taking turns with long
-// ones from the end, so that two of them together always have as many tiles: a rectangle. An odd
-// number of rows leaves the last one, which is as long as two.
-// A grid has fewer than 2^31 blocks: 32 bits do, in which a division is 5 times shorter.
+// Pair number `index` of tile_pairs(tiles). The rows of the triangle are folded to a rectangle:
+// each short row from the top is joined to a long one from the bottom, which together always have
+// the same number of tiles. If the number of rows is odd, the last row, which has that number of
+// tiles alone, comes last. A grid has fewer than 2^31 blocks, so 32 bits suffice, in which a
+// division takes a fifth of the time.
 constexpr TilePair tile_pair(unsigned index, unsigned tiles) {
   const unsigned folded = tiles / 2 * 2;  // rows
   const unsigned fold = index / (folded + 1), along = index % (folded + 1);

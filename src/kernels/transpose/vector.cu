@@ -1,6 +1,6 @@
-// Transpose, step 3 of the ladder: every access is of 16 bytes. A thread reads a patch (4 x 4
-// elements of 4 bytes, 16 x 16 of one), transposes it in registers and stages it in swizzled shared
-// memory; the block then writes whole rows. For rows that begin at multiples of 16 bytes.
+// Vectorised transpose: every access has 16 bytes. A thread reads a patch (4 x 4 elements of 4
+// bytes, 16 x 16 of 1 byte), transposes it in registers and stages it in swizzled shared memory;
+// the block then writes whole rows. For rows that begin at multiples of 16 bytes.
 #include "kernels/launch.h"
 #include "kernels/transpose/kernels.h"
 #include "kernels/transpose/patches.cuh"

@@ -1,4 +1,4 @@
-// From an element size known at run time to one known when compiling. Host code.
+// Dispatch from an element size known at run time to one known at compile time. Host code.
 #pragma once
 
 #include <type_traits>
