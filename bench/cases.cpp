@@ -1,6 +1,7 @@
 // See cases.h.
 #include "cases.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "values.h"
@@ -49,6 +50,23 @@ SgemmCase complete(SgemmCase p) {
   return p;
 }
 
+GemmCase complete(GemmCase p) {
+  static_cast<SgemmCase&>(p) = complete(static_cast<SgemmCase>(p));
+  default_to(&p.ldd, p.c_is_d ? p.ldc : p.m);
+  if (p.form == "single") {
+    p.stride_d = p.stride_bias = 0;
+  } else if (p.form == "pointers") {
+    p.stride_d = std::nullopt;
+  }
+  p.stride_d = p.stride_d.value_or(p.ldd * p.n);
+  p.stride_bias = p.stride_bias.value_or(p.m);
+  if (p.c_is_d) {
+    p.ldc = p.ldd;
+    p.stride_c = p.stride_d;
+  }
+  return p;
+}
+
 SoftmaxCase complete(SoftmaxCase p) {
   require_positive("--rows", p.rows);
   require_positive("--cols", p.cols);
@@ -93,6 +111,23 @@ Fields fields(const SgemmCase& p) {
           {"--form", p.form}};
 }
 
+Fields fields(const GemmCase& p) {
+  Fields result = fields(static_cast<const SgemmCase&>(p));
+  const auto before = [&](const char* name) {
+    return std::find_if(result.begin(), result.end(),
+                        [&](const auto& field) { return field.first == name; });
+  };
+  result.insert(before("--batch"), {"--ldd", text(p.ldd)});
+  const int64_t stride_d = p.form == "strided" ? p.stride_d.value_or(0) : 0;
+  result.insert(before("--form"), {"--stride-d", text(stride_d)});
+  result.insert(result.end(), {{"--bias", text(p.bias)},
+                               {"--stride-bias", text(p.bias ? p.stride_bias.value_or(0) : 0)},
+                               {"--activation", p.activation},
+                               {"--c-is-d", text(p.c_is_d)},
+                               {"--reads-c", text(p.reads_c)}});
+  return result;
+}
+
 Fields fields(const SoftmaxCase& p) {
   Fields result = {{"--mode", p.mode},       {"--direction", p.direction}, {"--rows", text(p.rows)},
                    {"--cols", text(p.cols)}, {"--xtype", p.xtype},         {"--ldx", text(p.ldx)}};
@@ -121,6 +156,13 @@ std::string label(const SgemmCase& p) {
     result += ", " + text(p.batch) + " " + p.form;
   }
   return result;
+}
+
+std::string label(const GemmCase& p) {
+  std::string result = label(static_cast<const SgemmCase&>(p));
+  result += p.reads_c ? " + C" : "";
+  result += p.bias ? " + bias" : "";
+  return p.activation == "none" ? result : result + ", " + p.activation;
 }
 
 std::string label(const SoftmaxCase& p) {

@@ -25,6 +25,16 @@ struct SgemmCase {
   std::string form;  // "single", "strided" or "pointers"
 };
 
+// The general product: C is D, or has the plain product's ldc and stride_c and a place of its own.
+struct GemmCase : SgemmCase {
+  int64_t ldd = 0;
+  std::optional<int64_t> stride_d;
+  int64_t bias = 0;  // 1: one value for each row of D
+  std::optional<int64_t> stride_bias;
+  std::string activation = "none";  // or "relu", "gelu"
+  int64_t c_is_d = 1, reads_c = 0;  // reads_c: beta is 1, else 0
+};
+
 // In the gradient x, dy and y stand for y, dy and dx, as in a log line.
 struct SoftmaxCase {
   std::string mode = "softmax";       // or "log"
@@ -47,20 +57,24 @@ struct TransposeCase {
 
 // Fills in what was left out. Sizes below 1 throw: there is nothing to measure.
 SgemmCase complete(SgemmCase problem);
+GemmCase complete(GemmCase problem);
 SoftmaxCase complete(SoftmaxCase problem);
 TransposeCase complete(TransposeCase problem);
 
 // The subcommand, and the first word of a log line after "mygemm".
 inline const char* operation_name(const SgemmCase&) { return "sgemm"; }
+inline const char* operation_name(const GemmCase&) { return "gemm"; }
 inline const char* operation_name(const SoftmaxCase&) { return "softmax"; }
 inline const char* operation_name(const TransposeCase&) { return "transpose"; }
 
 Fields fields(const SgemmCase& problem);
+Fields fields(const GemmCase& problem);
 Fields fields(const SoftmaxCase& problem);
 Fields fields(const TransposeCase& problem);
 
 // A few words for the table, e.g. "4096 x 4096 x 64 NT".
 std::string label(const SgemmCase& problem);
+std::string label(const GemmCase& problem);
 std::string label(const SoftmaxCase& problem);
 std::string label(const TransposeCase& problem);
 

@@ -100,6 +100,7 @@ void compute_in_turn(Session* session, const Contest& contest, const std::vector
 
 // The operations: each describes its Contest and runs it.
 Result measure(Session* session, const SgemmCase& problem);
+Result measure(Session* session, const GemmCase& problem);
 Result measure(Session* session, const SoftmaxCase& problem);
 Result measure(Session* session, const TransposeCase& problem);
 

@@ -29,6 +29,7 @@ struct Request {
   std::vector<std::string> suites;
   SuiteOptions suite_options;
   SgemmCase sgemm;
+  GemmCase gemm;
   SoftmaxCase softmax;
   TransposeCase transpose;
   std::string log;
@@ -176,6 +177,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "mygemm-bench of mygemm " MYGEMM_BENCH_VERSION);
   add_common_options(&app, &request);
   CLI::App* sgemm = app.add_subcommand("sgemm", "matrix products: one (-m -n -k) or suites");
+  CLI::App* gemm = app.add_subcommand("gemm", "a matrix product with an epilogue");
   CLI::App* softmax = app.add_subcommand("softmax", "softmax: one (--rows --cols) or suites");
   CLI::App* transpose = app.add_subcommand("transpose", "transposes: one or suites");
   CLI::App* overhead = app.add_subcommand("overhead", "cost of handles and of calls on the host");
@@ -185,13 +187,14 @@ int run(int argc, char** argv) {
   CLI::App* all = app.add_subcommand("all", "every suite and the overhead");
   add_suite_options(sgemm, &request, sgemm_suites());
   add_options(sgemm, &request.sgemm);
+  add_options(gemm, &request.gemm);
   add_suite_options(softmax, &request, softmax_suites());
   add_options(softmax, &request.softmax);
   add_suite_options(transpose, &request, transpose_suites());
   add_options(transpose, &request.transpose);
   replay->add_option("file", request.log, "the log")->required()->check(CLI::ExistingFile);
   add_accuracy_options(accuracy, &request);
-  for (CLI::App* command : {overhead, replay, accuracy, all}) {
+  for (CLI::App* command : {gemm, overhead, replay, accuracy, all}) {
     command->fallthrough();
   }
   CLI11_PARSE(app, argc, argv);
@@ -213,6 +216,9 @@ int run(int argc, char** argv) {
   if (sgemm->parsed() || all->parsed()) {
     run_operation(&session, &report, request, request.sgemm, sized(request.sgemm), sgemm_suites(),
                   sgemm_suite);
+  }
+  if (gemm->parsed()) {
+    measure_one(&session, &report, complete(request.gemm));
   }
   if (accuracy->parsed()) {
     measure_errors(&session, &report, request);

@@ -14,13 +14,16 @@ constexpr char kProgram[] = "mygemm ";
 
 AnyCase parse(const std::string& command) {
   SgemmCase sgemm;
+  GemmCase gemm;
   SoftmaxCase softmax;
   TransposeCase transpose;
   CLI::App app;
   app.require_subcommand(1);
   CLI::App* sgemm_command = app.add_subcommand("sgemm");
   CLI::App* softmax_command = app.add_subcommand("softmax");
+  CLI::App* gemm_command = app.add_subcommand("gemm");
   add_options(sgemm_command, &sgemm);
+  add_options(gemm_command, &gemm);
   add_options(softmax_command, &softmax);
   add_options(app.add_subcommand("transpose"), &transpose);
 
@@ -33,6 +36,9 @@ AnyCase parse(const std::string& command) {
   app.parse(words);
   if (sgemm_command->parsed()) {
     return complete(sgemm);
+  }
+  if (gemm_command->parsed()) {
+    return complete(gemm);
   }
   if (softmax_command->parsed()) {
     return complete(softmax);
@@ -58,6 +64,19 @@ void add_options(CLI::App* command, SgemmCase* p) {
   command->add_option("--stride-c", p->stride_c, "elements between matrices C");
   command->add_option("--form", p->form, "single, strided or pointers")
       ->check(CLI::IsMember({"single", "strided", "pointers"}));
+}
+
+void add_options(CLI::App* command, GemmCase* p) {
+  add_options(command, static_cast<SgemmCase*>(p));
+  const CLI::IsMember flag({0, 1});
+  command->add_option("--ldd", p->ldd, "leading dimension of D");
+  command->add_option("--stride-d", p->stride_d, "elements between matrices D");
+  command->add_option("--bias", p->bias, "1: a value is added to each row of D")->check(flag);
+  command->add_option("--stride-bias", p->stride_bias, "elements between biases; m by default");
+  command->add_option("--activation", p->activation, "none, relu or gelu")
+      ->check(CLI::IsMember({"none", "relu", "gelu"}));
+  command->add_option("--c-is-d", p->c_is_d, "0: C is another matrix than D")->check(flag);
+  command->add_option("--reads-c", p->reads_c, "1: beta is 1, else 0")->check(flag);
 }
 
 void add_options(CLI::App* command, SoftmaxCase* p) {

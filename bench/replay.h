@@ -1,4 +1,4 @@
-// The options of the three operations, which are also the words of a MYGEMM_LOG line: a pasted log
+// The options of the operations, which are also the words of a MYGEMM_LOG line: a pasted log
 // line is a bench command.
 #pragma once
 
@@ -13,9 +13,10 @@
 
 namespace bench {
 
-using AnyCase = std::variant<SgemmCase, SoftmaxCase, TransposeCase>;
+using AnyCase = std::variant<SgemmCase, GemmCase, SoftmaxCase, TransposeCase>;
 
 void add_options(CLI::App* command, SgemmCase* problem);
+void add_options(CLI::App* command, GemmCase* problem);
 void add_options(CLI::App* command, SoftmaxCase* problem);
 void add_options(CLI::App* command, TransposeCase* problem);
 

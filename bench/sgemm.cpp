@@ -10,20 +10,6 @@
 namespace bench {
 namespace {
 
-mygemmOperation_t operation(const std::string& name) {
-  return name == "N" ? MYGEMM_OP_N : name == "T" ? MYGEMM_OP_T : MYGEMM_OP_C;
-}
-
-// Where `count` matrices of ld x columns lie, `stride` elements apart.
-struct Extent {
-  int64_t elements;  // of all of them
-  int64_t lead;      // before matrix 0, where the stride is negative
-
-  Extent(int64_t ld, int64_t columns, int64_t stride, int64_t count)
-      : elements(std::abs(stride) * (count - 1) + ld * columns),
-        lead(stride < 0 ? -stride * (count - 1) : 0) {}
-};
-
 Extent extent_of_a(const SgemmCase& c) {
   return Extent(c.lda, c.transa == "N" ? c.k : c.m, *c.stride_a, c.batch);
 }
@@ -32,21 +18,32 @@ Extent extent_of_b(const SgemmCase& c) {
 }
 Extent extent_of_c(const SgemmCase& c) { return Extent(c.ldc, c.n, *c.stride_c, c.batch); }
 
-RotatedOperand operand(const Machine& machine, const Extent& extent, int64_t sets, uint32_t seed) {
-  return RotatedOperand(machine, MYGEMM_R_32F, extent.elements, extent.lead, sets, seed);
-}
-
 // Peers take 32-bit sizes.
 bool fits_int(const SgemmCase& c) {
   return std::max({c.m, c.n, c.k, c.lda, c.ldb, c.ldc, c.batch}) <= INT_MAX;
 }
 
-void add_peers(Session* session, const SgemmCase& c, const Product& product, Contest* contest) {
+}  // namespace
+
+mygemmOperation_t operation(const std::string& name) {
+  return name == "N" ? MYGEMM_OP_N : name == "T" ? MYGEMM_OP_T : MYGEMM_OP_C;
+}
+
+Extent::Extent(int64_t ld, int64_t columns, int64_t stride, int64_t count)
+    : elements(std::abs(stride) * (count - 1) + ld * columns),
+      lead(stride < 0 ? -stride * (count - 1) : 0) {}
+
+RotatedOperand operand(const Machine& machine, const Extent& extent, int64_t sets, uint32_t seed) {
+  return RotatedOperand(machine, MYGEMM_R_32F, extent.elements, extent.lead, sets, seed);
+}
+
+void add_peers(Session* session, const SgemmCase& c, const Product& product, bool same_result,
+               Contest* contest) {
   const BlasGemm gemm = blas_gemm(c);
   const auto add = [&](const std::string& name, Call call) {
     contest->peer_names.push_back(name);
     if (fits_int(c)) {
-      contest->peers.push_back({name, std::move(call), true});
+      contest->peers.push_back({name, std::move(call), same_result});
     }
   };
   const auto add_cublas = [&](const std::string& name, Cublas* cublas) {
@@ -63,8 +60,6 @@ void add_peers(Session* session, const SgemmCase& c, const Product& product, Con
     });
   }
 }
-
-}  // namespace
 
 Product::Product(const Machine& machine, const SgemmCase& c, int64_t sets)
     : c_(c),
@@ -151,7 +146,7 @@ Contest product_contest(Session* session, const SgemmCase& c, const Product& pro
                                 *c.stride_b, product.out(0), c.ldc, *c.stride_c, c.batch, text,
                                 capacity, length);
   };
-  add_peers(session, c, product, &contest);
+  add_peers(session, c, product, /*same_result=*/true, &contest);
   contest.peer_names.push_back(kNaive);
   return contest;
 }

@@ -32,7 +32,7 @@ class Product {
   // A log line holds no scalars: the usual ones.
   static constexpr float kAlpha = 1.0f, kBeta = 0.0f;
 
- private:
+  // The same operands as arrays of pointers; only in that form.
   const float* const* a_pointers(int64_t i) const {
     return static_cast<const float* const*>(a_pointers_.at(i));
   }
@@ -43,10 +43,27 @@ class Product {
     return static_cast<float* const*>(out_pointers_.at(i));
   }
 
+ private:
   const SgemmCase& c_;
   RotatedOperand a_, b_, out_;
   PointerArrays a_pointers_, b_pointers_, out_pointers_;
 };
+
+mygemmOperation_t operation(const std::string& name);  // "N", "T" or "C"
+
+// Where `count` matrices of ld x columns lie, `stride` elements apart.
+struct Extent {
+  int64_t elements;  // of all of them
+  int64_t lead;      // before matrix 0, where the stride is negative
+
+  Extent(int64_t ld, int64_t columns, int64_t stride, int64_t count);
+};
+
+RotatedOperand operand(const Machine& machine, const Extent& extent, int64_t sets, uint32_t seed);
+
+// What computes the plain product, with another result than that of the case where not same_result.
+void add_peers(Session* session, const SgemmCase& c, const Product& product, bool same_result,
+               Contest* contest);
 
 // Sizes must fit int.
 BlasGemm blas_gemm(const SgemmCase& c);

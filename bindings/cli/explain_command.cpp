@@ -24,7 +24,7 @@ int64_t packed(int64_t ld, int64_t vectors, int64_t batch) {
   return __builtin_mul_overflow(ld, vectors, &stride) ? INT64_MAX : stride;
 }
 
-// What all three subcommands share. An empty device is that of this machine.
+// The options that all subcommands share. An empty device is that of this machine.
 struct Question {
   std::string device;
 
@@ -54,6 +54,51 @@ struct SgemmQuestion : Question {
           handle.handle(), device_or_null(), transa, transb, m, n, k, nullptr,
           lda.value_or(min_lda), stride_a, nullptr, ldb.value_or(min_ldb), stride_b, nullptr, c_ld,
           stride_c.value_or(packed(c_ld, n, batch)), batch, text, capacity, length);
+    }));
+  }
+};
+
+struct GemmQuestion : SgemmQuestion {
+  Extent ldd, stride_d;
+  bool bias = false, c_is_d = true, reads_c = false;
+  int64_t stride_bias = 0;
+  mygemmActivation_t activation = MYGEMM_ACTIVATION_NONE;
+  bool pointers = false;
+
+  void answer() const {
+    // Only compared and asked for their alignment, never followed.
+    alignas(256) static const char places[3][256] = {};
+    static const void* const arrays[3] = {places[0], places[1], places[2]};
+    const float alpha = 1, beta = reads_c ? 1 : 0;
+    mygemmGemm_t call = MYGEMM_GEMM_INIT;
+    call.transa = transa;
+    call.transb = transb;
+    call.m = m;
+    call.n = n;
+    call.k = k;
+    call.batch_count = batch;
+    call.activation = activation;
+    call.alpha = &alpha;
+    call.beta = &beta;
+    call.lda = lda.value_or(0);
+    call.stride_a = stride_a;
+    call.ldb = ldb.value_or(0);
+    call.stride_b = stride_b;
+    call.ldc = ldc.value_or(0);
+    call.ldd = ldd.value_or(c_is_d ? call.ldc : 0);
+    call.stride_c = stride_c.value_or(packed(at_least_1(call.ldc ? call.ldc : m), n, batch));
+    call.stride_d = stride_d.value_or(packed(at_least_1(call.ldd ? call.ldd : m), n, batch));
+    if (bias) call.bias = places[0];
+    call.stride_bias = stride_bias;
+    if (pointers) {
+      call.C_array = c_is_d ? nullptr : arrays;
+      call.D_array = const_cast<void* const*>(arrays) + 1;
+    } else {
+      call.C = c_is_d ? nullptr : places[1];
+    }
+    const Session handle = session();
+    print(explanation([&](char* text, size_t capacity, size_t* length) {
+      return mygemm_explain_gemm(handle.handle(), device_or_null(), &call, text, capacity, length);
     }));
   }
 };
@@ -119,10 +164,7 @@ std::shared_ptr<Asked> add_question(CLI::App* explain, CLI::App** command, const
   return question;
 }
 
-void add_sgemm_question(CLI::App* explain) {
-  CLI::App* command = nullptr;
-  const auto q = add_question<SgemmQuestion>(explain, &command, "sgemm",
-                                             "the plan of mygemm_sgemm (column-major)");
+void add_product_options(CLI::App* command, SgemmQuestion* q) {
   const CLI::CheckedTransformer operation(kOperations, CLI::ignore_case);
   command->add_option("--transa", q->transa, "op(A)")->transform(operation);
   command->add_option("--transb", q->transb, "op(B)")->transform(operation);
@@ -136,11 +178,39 @@ void add_sgemm_question(CLI::App* explain) {
   command->add_option("--stride-a", q->stride_a, "from one A to the next (default 0: the same)");
   command->add_option("--stride-b", q->stride_b);
   command->add_option("--stride-c", q->stride_c, "default: densely packed");
+}
+
+void add_sgemm_question(CLI::App* explain) {
+  CLI::App* command = nullptr;
+  const auto q = add_question<SgemmQuestion>(explain, &command, "sgemm",
+                                             "the plan of mygemm_sgemm (column-major)");
+  add_product_options(command, q.get());
   // Pointer arrays have no explain function of their own: their plan is that of a strided batch.
   command
       ->add_option_function<std::string>(
           "--form", [](const std::string&) {}, "as the call log has it; does not matter here")
       ->check(CLI::IsMember({"single", "strided"}));
+}
+
+void add_gemm_question(CLI::App* explain) {
+  CLI::App* command = nullptr;
+  const auto q = add_question<GemmQuestion>(
+      explain, &command, "gemm", "the plan of mygemm_gemm: a product with C, bias, activation");
+  add_product_options(command, q.get());
+  command->add_option("--ldd", q->ldd, "leading dimension of D");
+  command->add_option("--stride-d", q->stride_d, "default: densely packed");
+  command->add_option("--form", q->pointers, "single, strided or pointers")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, bool>{{"single", false}, {"strided", false}, {"pointers", true}}));
+  command->add_option("--bias", q->bias, "1: a value is added to each row of D");
+  command->add_option("--stride-bias", q->stride_bias, "from one bias to the next (default 0)");
+  command->add_option("--activation", q->activation, "none, relu or gelu")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, mygemmActivation_t>{{"none", MYGEMM_ACTIVATION_NONE},
+                                                    {"relu", MYGEMM_ACTIVATION_RELU},
+                                                    {"gelu", MYGEMM_ACTIVATION_GELU}}));
+  command->add_option("--c-is-d", q->c_is_d, "0: C is another matrix than D");
+  command->add_option("--reads-c", q->reads_c, "1: beta is not 0");
 }
 
 void add_softmax_question(CLI::App* explain) {
@@ -187,6 +257,7 @@ void add_explain(CLI::App& app) {
       "explain", "Which kernel a call would run, what else there is, and why not that.");
   explain->require_subcommand(1);
   add_sgemm_question(explain);
+  add_gemm_question(explain);
   add_softmax_question(explain);
   add_transpose_question(explain);
 }

@@ -17,7 +17,8 @@ import unittest.mock
 PROGRAM = ""
 QUICK = ["--backend", "host", "--hot", "--groups", "3", "--min-time", "0.02"]
 OPERATIONS = ["sgemm", "softmax", "transpose"]
-PEER_OF_EVERY_RESULT = {"sgemm": "naive", "softmax": "copy", "transpose": "copy"}
+PEER_OF_EVERY_RESULT = {"sgemm": "naive", "gemm": "plain", "softmax": "copy",
+                        "transpose": "copy"}
 # What the "tiny" suites hold: a run that measured less has failed.
 TINY = {"sgemm": 7, "softmax": 5, "transpose": 6}
 KINDS_OF_DATA = ["normal", "uniform", "uniform_signed", "wide", "scaled_lines", "scaled_depth",
@@ -110,6 +111,8 @@ class Smoke(unittest.TestCase):
     def test_a_log_line_is_a_bench_command(self):
         log = self.folder / "calls.log"
         self.measure(["sgemm", "-m", "5", "-n", "6", "-k", "7", "--transb", "T"], log)
+        self.measure(["gemm", "-m", "5", "-n", "6", "-k", "7", "--bias", "1", "--batch", "2",
+                      "--activation", "gelu", "--c-is-d", "0", "--reads-c", "1"], log)
         self.measure(["softmax", "--rows", "3", "--cols", "9", "--direction", "backward"], log)
         self.measure(["transpose", "--rows", "3", "--cols", "9", "--in-place", "1"], log)
         for line in {line.split("#")[0].strip() for line in log.read_text().splitlines()}:
@@ -121,6 +124,9 @@ class Smoke(unittest.TestCase):
         for command in [
             "sgemm -m 9 -n 8 -k 7 --batch 3 --stride-a -100 --stride-b 0 --stride-c 80 --ldc 10",
             "sgemm -m 4 -n 5 -k 6 --lda 40 --batch 2 --form pointers",
+            "gemm -m 9 -n 8 -k 7 --batch 3 --ldc 10 --stride-c -100 --ldd 9 --c-is-d 0 --reads-c 1",
+            "gemm -m 4 -n 5 -k 6 --batch 2 --form pointers --bias 1 --activation relu --c-is-d 0",
+            "gemm -m 4 -n 5 -k 6 --reads-c 1 --activation gelu",
             "transpose --rows 5 --cols 7 --element-size 1 --batch 3 --stride-in -37",
             "softmax --rows 5 --cols 7 --ldx 9 --ldy 8 --xtype f16 --ytype f32",
         ]:

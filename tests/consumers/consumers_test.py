@@ -96,7 +96,7 @@ class Installed(ScratchTest):
         folder = self.build_from(
             self.prefix / "share/mygemm/examples/c",
             "-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Wstrict-prototypes -Werror")
-        for program in "product", "softmax_rows", "transpose_in_place":
+        for program in "linear", "product", "softmax_rows", "transpose_in_place":
             self.assertRegex(run(folder / program, MYGEMM_BACKEND="host"), "on the host: .*right")
         said = run(folder / "explain")
         self.assertRegex(said, r"(?m)^device: H200, ")

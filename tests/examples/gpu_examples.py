@@ -11,7 +11,8 @@ import sys
 
 SKIPPED = 77
 # The first creates a handle for the GPU before anything else: its 77 means that there is none.
-EXAMPLES = ["graph_capture", "two_streams", "product", "softmax_rows", "transpose_in_place"]
+EXAMPLES = ["graph_capture", "two_streams", "linear", "product", "softmax_rows",
+            "transpose_in_place"]
 OPTIONAL = ["device_memory"]
 
 

@@ -98,7 +98,7 @@ def test_explain():
 
 @pytest.mark.parametrize("exception, sentence, arguments, options", [
     (TypeError, "transb = 'N' is neither", ("sgemm", 1, 2, 3), {"transb": "N"}),
-    (ValueError, "op = 'dgemm' is none of: sgemm, softmax", ("dgemm", 1), {}),
+    (ValueError, "op = 'dgemm' is none of: sgemm, gemm, softmax", ("dgemm", 1), {}),
     (TypeError, r"explain\('sgemm'\): .*missing", ("sgemm", 1, 2), {}),
     (TypeError, "unexpected keyword argument 'dtype'", ("transpose", 1, 2), {"dtype": "float32"}),
     (TypeError, "cannot be interpreted as an integer", ("softmax", 1, 2.5), {}),

@@ -1,6 +1,7 @@
 """FP32 matrix products, row softmax and matrix transposes by libmygemm, for NumPy, PyTorch, CuPy.
 
     c = mygemm.sgemm(a, b)            # float32, two or three dimensions, any BLAS layout
+    y = mygemm.gemm(x, w, transb=True, bias=bias, activation="gelu")   # a linear layer
     y = mygemm.softmax(x)             # float32, float16, bfloat16, along the last axis
     t = mygemm.transpose(x)           # elements of 1, 2, 4, 8 or 16 bytes
 
@@ -10,11 +11,11 @@ before the work is done. Nothing is copied: an array that BLAS cannot describe i
 """
 from ._errors import Error
 from ._explain import explain
-from ._gemm import sgemm
+from ._gemm import gemm, sgemm
 from ._handles import backend
 from ._library import version
 from ._softmax import softmax, softmax_backward
 from ._transpose import transpose
 
-__all__ = ["Error", "backend", "explain", "sgemm", "softmax", "softmax_backward", "transpose",
-           "version"]
+__all__ = ["Error", "backend", "explain", "gemm", "sgemm", "softmax", "softmax_backward",
+           "transpose", "version"]

@@ -8,7 +8,8 @@ from typing import Any, Callable, Optional
 from ._arrays import as_bool
 from ._calls import WORKSPACE_LIMIT, math_mode
 from ._handles import Handle
-from ._library import BACKEND_AUTO, BACKEND_HOST, DATA_TYPES, OP_N, OP_T, check, lib
+from ._library import (ACTIVATIONS, BACKEND_AUTO, BACKEND_HOST, DATA_TYPES, OP_N, OP_T, Gemm, check,
+                       lib)
 from ._softmax import dtype_name, softmax_mode
 
 
@@ -35,6 +36,28 @@ def _sgemm(m: int, n: int, k: int, *, transa: bool = False, transb: bool = False
             handle, device, OP_T if transb else OP_N, OP_T if transa else OP_N, n, m, k,
             None, ldb, _int64(n * k), None, lda, _int64(m * k), None, max(1, n), _int64(m * n),
             _int64(batch), *text))
+    return ask
+
+
+def _gemm(m: int, n: int, k: int, *, transa: bool = False, transb: bool = False, batch: int = 1,
+          bias: bool = False, activation: Optional[str] = None, c: bool = False) -> _Ask:
+    transa, transb = as_bool("transa", transa), as_bool("transb", transb)
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"activation = {activation!r} is none of: "
+                         f"{', '.join(map(repr, ACTIVATIONS))}")
+    bias, c = as_bool("bias", bias), as_bool("c", c)
+
+    def ask(handle: object, device: object, *text: object) -> int:
+        alpha, beta = ctypes.c_float(1), ctypes.c_float(1 if c else 0)
+        # As gemm() calls the library for arrays in C order: the transposed product. Of addresses
+        # it only matters whether there is a bias, and a C that is not D.
+        call = Gemm(transa=OP_T if transb else OP_N, transb=OP_T if transa else OP_N, m=n, n=m,
+                    k=k, batch_count=_int64(batch), activation=ACTIVATIONS[activation],
+                    stride_a=_int64(n * k), stride_b=_int64(m * k), stride_c=_int64(m * n),
+                    stride_d=_int64(m * n), alpha=ctypes.addressof(alpha),
+                    beta=ctypes.addressof(beta), bias=256 if bias else None, C=256 if c else None,
+                    D=512)
+        return int(lib.mygemm_explain_gemm(handle, device, ctypes.byref(call), *text))
     return ask
 
 
@@ -69,7 +92,7 @@ def _transpose(rows: int, cols: int, *, element_size: int = 4, batch: int = 1) -
 
 
 _QUESTIONS: dict[str, Callable[..., _Ask]] = {
-    "sgemm": _sgemm, "softmax": _softmax, "softmax_backward": _softmax_backward,
+    "sgemm": _sgemm, "gemm": _gemm, "softmax": _softmax, "softmax_backward": _softmax_backward,
     "transpose": _transpose}
 
 
@@ -78,6 +101,8 @@ def explain(op: str, *sizes: int, device: Optional[str] = None, math: Optional[s
     """The kernel that a call would run, every other one's estimated time or why it cannot run.
 
     explain("sgemm", m, n, k, transa=False, transb=False, batch=1)
+    explain("gemm", m, n, k, transa=False, transb=False, batch=1, bias=False, activation=None,
+            c=False)
     explain("softmax", rows, cols, dtype="float32", out_dtype=None, log=False)
     explain("softmax_backward", rows, cols, dtype="float32", log=False)
     explain("transpose", rows, cols, element_size=4, batch=1)

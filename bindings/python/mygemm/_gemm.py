@@ -1,4 +1,4 @@
-"""sgemm: matrix products of float32 arrays, single or in batches."""
+"""sgemm and gemm: matrix products of float32 arrays, single or in batches."""
 from __future__ import annotations
 
 import ctypes
@@ -6,8 +6,9 @@ from typing import Any, NamedTuple, Optional
 
 from ._arrays import Array, as_bool, as_float32, check_dtype, check_writable
 from ._calls import Arguments, Call
-from ._layouts import Matrix, batch_count, batch_stride, check_dimensions, check_shape, matrix
-from ._library import OP_N, OP_T, check, lib
+from ._layouts import (Matrix, batch_count, batch_stride, check_dimensions, check_shape, matrix,
+                       matrix_in_order)
+from ._library import ACTIVATIONS, OP_N, OP_T, Gemm, check, lib
 
 
 class _Product(NamedTuple):
@@ -40,6 +41,57 @@ def _operation(x: Matrix, trans: bool, c: Matrix) -> int:
     return OP_T if (x.row_major != c.row_major) != trans else OP_N
 
 
+class _Operand(NamedTuple):
+    """A or B as BLAS is told of it."""
+
+    array: Array
+    matrix: Matrix
+    operation: int
+
+    def strided(self) -> tuple[int, int, int]:
+        """Pointer, leading dimension and stride."""
+        return self.array.pointer, self.matrix.ld, batch_stride(self.array)
+
+
+class _Problem(NamedTuple):
+    """A product as BLAS is asked for it: that of column-major matrices."""
+
+    first: _Operand
+    second: _Operand
+    sizes: tuple[int, int, int]
+    batch: int
+    out: Array
+    matrix: Matrix  # of out
+    shape: tuple[int, ...]
+
+    def names(self, output: str) -> str:
+        """What the library's names stand for."""
+        return f"A is {self.first.array.name}, B is {self.second.array.name}, {output} is out"
+
+
+def _prepare(call: str, arguments: Arguments, transa: bool, transb: bool) -> _Problem:
+    for name in ("a", "b", "out"):
+        x = arguments.get(name)
+        if x is not None:
+            check_dtype(x, ("float32",), call)
+            check_dimensions(x, call)
+    left, right = arguments["a"], arguments["b"]
+    product = _product(left, right, transa, transb)
+    left_matrix, right_matrix = matrix(left), matrix(right)
+    out = arguments.get("out")
+    if out is None:
+        out = arguments.empty(left, product.shape, "float32")
+    check_writable(out)
+    check_shape(out, product.shape, "that of the product")
+    c = matrix(out)
+    first = _Operand(left, left_matrix, _operation(left_matrix, transa, c))
+    second = _Operand(right, right_matrix, _operation(right_matrix, transb, c))
+    m, n = product.m, product.n
+    if c.row_major:  # BLAS sees the transpose of a row-major matrix: C' = op(b)' op(a)'
+        first, second, m, n = second, first, n, m
+    return _Problem(first, second, (m, n, product.k), product.batch, out, c, product.shape)
+
+
 def sgemm(a: Any, b: Any, *, transa: bool = False, transb: bool = False, alpha: float = 1.0,
           beta: float = 0.0, out: Any = None, math: Optional[str] = None) -> Any:
     """out = alpha * op(a) @ op(b) + beta * out, with op(x) = x or its transpose, in float32.
@@ -62,45 +114,78 @@ def sgemm(a: Any, b: Any, *, transa: bool = False, transb: bool = False, alpha: 
     if beta != 0 and out is None:
         raise ValueError(f"beta = {beta:g} needs out, which it is a multiple of")
     arguments = Arguments(a=a, b=b, out=out)
-    for x in arguments.values():
-        check_dtype(x, ("float32",), "sgemm")
-        check_dimensions(x, "sgemm")
-    left, right = arguments["a"], arguments["b"]
-    product = _product(left, right, transa, transb)
-    left_matrix, right_matrix = matrix(left), matrix(right)
-    result = arguments.get("out")
-    if result is None:
-        result = arguments.empty(left, product.shape, "float32")
-    check_writable(result)
-    check_shape(result, product.shape, "that of the product")
-    c = matrix(result)
-    first = _Operand(left, left_matrix, _operation(left_matrix, transa, c))
-    second = _Operand(right, right_matrix, _operation(right_matrix, transb, c))
-    m, n = product.m, product.n
-    if c.row_major:  # BLAS sees the transpose of a row-major matrix: C' = op(b)' op(a)'
-        first, second, m, n = second, first, n, m
-    _run(arguments, first, second, (m, n, product.k), product.batch, alpha, beta, c, math)
-    return result.source
-
-
-class _Operand(NamedTuple):
-    array: Array
-    matrix: Matrix
-    operation: int
-
-    def strided(self) -> tuple[int, int, int]:
-        """Pointer, leading dimension and stride."""
-        return self.array.pointer, self.matrix.ld, batch_stride(self.array)
-
-
-def _run(arguments: Arguments, first: _Operand, second: _Operand, sizes: tuple[int, int, int],
-         batch: int, alpha: float, beta: float, c: Matrix, math: Optional[str]) -> None:
-    out = arguments["out"]
-    operations = first.operation, second.operation
-    names = f"A is {first.array.name}, B is {second.array.name}, C is out"
+    p = _prepare("sgemm", arguments, transa, transb)
+    operations = p.first.operation, p.second.operation
     with Call(arguments, math) as call:
-        call.give_workspace(lib.mygemm_sgemm_workspace_size, *operations, *sizes, batch)
+        call.give_workspace(lib.mygemm_sgemm_workspace_size, *operations, *p.sizes, p.batch)
         check(lib.mygemm_sgemm_strided_batched(
-            call.handle, *operations, *sizes, ctypes.c_float(alpha), *first.strided(),
-            *second.strided(), ctypes.c_float(beta), out.pointer, c.ld, batch_stride(out), batch),
-            "sgemm", names)
+            call.handle, *operations, *p.sizes, ctypes.c_float(alpha), *p.first.strided(),
+            *p.second.strided(), ctypes.c_float(beta), p.out.pointer, p.matrix.ld,
+            batch_stride(p.out), p.batch), "sgemm", p.names("C"))
+    return p.out.source
+
+
+def gemm(a: Any, b: Any, *, c: Any = None, bias: Any = None, activation: Optional[str] = None,
+         alpha: float = 1.0, beta: float = 0.0, transa: bool = False, transb: bool = False,
+         out: Any = None, math: Optional[str] = None) -> Any:
+    """out = activation(alpha * op(a) @ op(b) + beta * c + bias), in float32 and in one call.
+
+    a, b, alpha, transa, transb, out and math as in sgemm().
+    c: what beta is a multiple of, of out's shape and order, or one matrix for a whole batch; it may
+    be out, and is out where it is not given. With beta = 0 it is not read.
+    bias: one value for each column of the result, of shape (n,), or (batch, n) for one of its own
+    for each matrix; it needs a result in C order: gemm(x, weight, transb=True, bias=bias) is a
+    linear layer.
+    activation: None, "relu" or "gelu" (the tanh form).
+    Each step is rounded by itself: with bias and "relu", the bits are those of separate steps.
+    Returns out. Raises TypeError and ValueError for arguments, Error where the library refuses.
+    """
+    transa, transb = as_bool("transa", transa), as_bool("transb", transb)
+    alpha, beta = as_float32("alpha", alpha), as_float32("beta", beta)
+    if beta != 0 and out is None and c is None:
+        raise ValueError(f"beta = {beta:g} needs c or out, which it is a multiple of")
+    if activation not in ACTIVATIONS:
+        names = ", ".join(map(repr, ACTIVATIONS))
+        raise ValueError(f"activation = {activation!r} is none of: {names}")
+    optional = {name: x for name, x in (("c", c), ("bias", bias)) if x is not None}
+    arguments = Arguments(a=a, b=b, **optional, out=out)
+    p = _prepare("gemm", arguments, transa, transb)
+    m, n, k = p.sizes
+    c_alpha, c_beta = ctypes.c_float(alpha), ctypes.c_float(beta)
+    first, second = p.first.strided(), p.second.strided()
+    descriptor = Gemm(
+        transa=p.first.operation, transb=p.second.operation, m=m, n=n, k=k, batch_count=p.batch,
+        activation=ACTIVATIONS[activation], alpha=ctypes.addressof(c_alpha),
+        beta=ctypes.addressof(c_beta), A=first[0], lda=first[1], stride_a=first[2], B=second[0],
+        ldb=second[1], stride_b=second[2], D=p.out.pointer, ldd=p.matrix.ld,
+        stride_d=batch_stride(p.out))
+    if c is not None:
+        addend = arguments["c"]
+        check_dtype(addend, ("float32",), "gemm")
+        one = p.shape[-2:]
+        if addend.shape not in (p.shape, one, (1, *one)):
+            check_shape(addend, p.shape, "that of the result")
+        descriptor.C, descriptor.ldc = addend.pointer, matrix_in_order(addend, p.matrix).ld
+        descriptor.stride_c = batch_stride(addend)
+    if bias is not None:
+        descriptor.bias, descriptor.stride_bias = _bias(arguments["bias"], p)
+    with Call(arguments, math) as call:
+        call.give_workspace(lib.mygemm_gemm_workspace_size, ctypes.byref(descriptor))
+        check(lib.mygemm_gemm(call.handle, ctypes.byref(descriptor)), "gemm", p.names("D"))
+    return p.out.source
+
+
+def _bias(x: Array, p: _Problem) -> tuple[int, int]:
+    """Pointer and stride of a bias for each column of the result."""
+    check_dtype(x, ("float32",), "gemm")
+    columns = p.shape[-1]
+    if x.shape not in ((columns,), (p.batch, columns), (1, columns)):
+        check_shape(x, (columns,), "one value for each column of the result")
+    if not p.matrix.row_major:
+        raise ValueError("out is in Fortran order; a bias for each column needs a result in C "
+                         "order")
+    if columns > 1 and x.strides[-1] != 1:
+        raise ValueError(f"bias has shape {x.shape} and strides {x.strides}, in elements; its last "
+                         "axis needs a stride of 1. Nothing is copied silently: pass a contiguous "
+                         "copy")
+    return x.pointer, x.strides[0] if len(x.shape) == 2 and x.shape[0] > 1 else 0

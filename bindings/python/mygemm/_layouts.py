@@ -65,6 +65,16 @@ def matrix(x: Array) -> Matrix:
                       "one of at least the first axis's length")
 
 
+def matrix_in_order(x: Array, like: Matrix) -> Matrix:
+    """The last two axes, row-major or column-major as `like` is."""
+    ld = row_major_ld(x) if like.row_major else column_major_ld(x)
+    if ld is None:
+        order = "C" if like.row_major else "Fortran"
+        refuse_strides(x, f"it needs the order of out, {order} order, with a stride of 1 along one "
+                          "axis, and along the other one of at least the first axis's length")
+    return Matrix(ld, like.row_major)
+
+
 def batch_stride(x: Array) -> int:
     """Elements from one matrix of a batch to the next; 0 for one matrix."""
     return x.strides[0] if len(x.shape) == 3 and x.shape[0] > 1 else 0

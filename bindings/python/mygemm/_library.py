@@ -18,9 +18,12 @@ ABI = (0, 1)
 # mygemmBackend_t, mygemmOperation_t
 BACKEND_AUTO, BACKEND_CUDA, BACKEND_HOST = 0, 1, 2
 OP_N, OP_T = 0, 1
-# mygemmDataType_t, mygemmMathMode_t and mygemmSoftmaxMode_t by this package's names
+# mygemmDataType_t, mygemmMathMode_t, mygemmActivation_t and mygemmSoftmaxMode_t by this package's
+# names
 DATA_TYPES = {"float32": 0, "float16": 2, "bfloat16": 14}
 MATH_MODES = {"default": 0, "strict": 1}
+MATH_OF_HANDLE = -1
+ACTIVATIONS = {None: 0, "relu": 1, "gelu": 2}
 SOFTMAX, LOG_SOFTMAX = 0, 1
 
 
@@ -28,6 +31,25 @@ class Config(ctypes.Structure):
     """mygemmConfig_t"""
 
     _fields_ = [("struct_size", c_size_t), ("backend", c_int32), ("device", c_int32)]
+
+
+class Gemm(ctypes.Structure):
+    """mygemmGemm_t; without arguments as MYGEMM_GEMM_INIT."""
+
+    _fields_ = [
+        ("struct_size", c_size_t), ("transa", c_int32), ("transb", c_int32), ("m", c_int64),
+        ("n", c_int64), ("k", c_int64), ("batch_count", c_int64), ("atype", c_int32),
+        ("btype", c_int32), ("ctype", c_int32), ("dtype", c_int32), ("math", c_int32),
+        ("activation", c_int32), ("alpha", c_void_p), ("beta", c_void_p), ("A", c_void_p),
+        ("lda", c_int64), ("stride_a", c_int64), ("B", c_void_p), ("ldb", c_int64),
+        ("stride_b", c_int64), ("C", c_void_p), ("ldc", c_int64), ("stride_c", c_int64),
+        ("D", c_void_p), ("ldd", c_int64), ("stride_d", c_int64), ("bias", c_void_p),
+        ("stride_bias", c_int64), ("A_array", c_void_p), ("B_array", c_void_p),
+        ("C_array", c_void_p), ("D_array", c_void_p)]
+
+    def __init__(self, **fields: object):
+        super().__init__(**{"struct_size": ctypes.sizeof(Gemm), "batch_count": 1,
+                            "math": MATH_OF_HANDLE, **fields})
 
 
 _SIZES = [c_int64] * 3
@@ -50,14 +72,17 @@ _ARGUMENTS = {
     "get_math_mode": [c_void_p, POINTER(c_int)],
     "sgemm_strided_batched": [*_GEMM, POINTER(c_float), *_STRIDED, *_STRIDED, POINTER(c_float),
                               *_STRIDED, c_int64],
+    "gemm": [c_void_p, POINTER(Gemm)],
     "softmax": [*_ROWS, c_float, *_TYPED, *_TYPED],
     "softmax_backward": [*_ROWS, c_float, *_TYPED, *_TYPED, *_TYPED],
     "transpose_strided_batched": [*_TRANSPOSE, *_STRIDED, *_STRIDED, c_int64],
     "sgemm_workspace_size": [*_GEMM, c_int64, *_BYTES],
+    "gemm_workspace_size": [c_void_p, POINTER(Gemm), *_BYTES],
     "softmax_workspace_size": [*_ROWS, c_int, c_int, *_BYTES],
     "transpose_workspace_size": [*_TRANSPOSE, c_int64, c_int, *_BYTES],
     "explain_sgemm": [c_void_p, c_char_p, *_GEMM[1:], *_STRIDED, *_STRIDED, *_STRIDED, c_int64,
                       *_TEXT],
+    "explain_gemm": [c_void_p, c_char_p, POINTER(Gemm), *_TEXT],
     "explain_softmax": [c_void_p, c_char_p, *_ROWS[1:], *_TYPED, *_TYPED, *_TEXT],
     "explain_softmax_backward": [c_void_p, c_char_p, *_ROWS[1:], *_TYPED, *_TYPED, *_TYPED,
                                  *_TEXT],

@@ -1,0 +1,151 @@
+// The general product with its epilogue: one case as a Contest. Peers compute the plain product:
+// mygemm_sgemm on the same handle, so that the ratio says what the epilogue costs, and a library.
+#include <cmath>
+
+#include "sgemm.h"
+
+namespace bench {
+namespace {
+
+mygemmActivation_t activation(const std::string& name) {
+  return name == "relu"   ? MYGEMM_ACTIVATION_RELU
+         : name == "gelu" ? MYGEMM_ACTIVATION_GELU
+                          : MYGEMM_ACTIVATION_NONE;
+}
+
+// The product whose C is this one's D.
+SgemmCase plain_case(const GemmCase& c) {
+  SgemmCase plain = c;
+  plain.ldc = c.ldd;
+  plain.stride_c = c.stride_d;
+  return plain;
+}
+
+// Nothing where there is no such operand.
+Extent extent_of_c(const GemmCase& c) {
+  return c.c_is_d ? Extent(0, 0, 0, 1) : Extent(c.ldc, c.n, *c.stride_c, c.batch);
+}
+Extent extent_of_bias(const GemmCase& c) {
+  return c.bias ? Extent(c.m, 1, *c.stride_bias, c.batch) : Extent(0, 0, 0, 1);
+}
+
+int64_t bytes_of_a_set(const GemmCase& c) {
+  const int64_t more = extent_of_c(c).elements + extent_of_bias(c).elements;
+  return Product::bytes_of_a_set(plain_case(c)) + more * static_cast<int64_t>(sizeof(float));
+}
+
+// A, B and D are those of the plain product.
+class FusedProduct {
+ public:
+  FusedProduct(const Machine& machine, const GemmCase& c, int64_t sets)
+      : case_(c),
+        plain_case_(plain_case(c)),
+        plain_(machine, plain_case_, sets),
+        c_(operand(machine, extent_of_c(c), sets, 4)),
+        bias_(operand(machine, extent_of_bias(c), sets, 5)),
+        beta_(c.reads_c ? 1.0f : 0.0f) {
+    if (c.form == "pointers" && !c.c_is_d) {
+      c_pointers_ = PointerArrays(machine, c_, sets, c.batch,
+                                  *c.stride_c * static_cast<int64_t>(sizeof(float)));
+    }
+  }
+
+  const SgemmCase& plain_case_of() const { return plain_case_; }
+  const Product& plain() const { return plain_; }
+
+  // Call number i.
+  mygemmGemm_t call(int64_t i) const {
+    const bool pointers = case_.form == "pointers";
+    mygemmGemm_t call = MYGEMM_GEMM_INIT;
+    call.transa = operation(case_.transa);
+    call.transb = operation(case_.transb);
+    call.m = case_.m;
+    call.n = case_.n;
+    call.k = case_.k;
+    call.batch_count = case_.batch;
+    call.activation = activation(case_.activation);
+    call.alpha = &Product::kAlpha;
+    call.beta = &beta_;
+    call.lda = case_.lda;
+    call.stride_a = *case_.stride_a;
+    call.ldb = case_.ldb;
+    call.stride_b = *case_.stride_b;
+    call.ldc = case_.ldc;
+    call.stride_c = *case_.stride_c;
+    call.ldd = case_.ldd;
+    call.stride_d = *case_.stride_d;
+    if (case_.bias) call.bias = bias_.at(i);
+    call.stride_bias = *case_.stride_bias;
+    if (pointers) {
+      call.A_array = reinterpret_cast<const void* const*>(plain_.a_pointers(i));
+      call.B_array = reinterpret_cast<const void* const*>(plain_.b_pointers(i));
+      call.D_array = reinterpret_cast<void* const*>(plain_.out_pointers(i));
+      if (!case_.c_is_d) call.C_array = static_cast<const void* const*>(c_pointers_.at(i));
+    } else {
+      call.A = plain_.a(i);
+      call.B = plain_.b(i);
+      call.D = plain_.out(i);
+      if (!case_.c_is_d) call.C = c_.at(i);
+    }
+    return call;
+  }
+
+ private:
+  const GemmCase& case_;
+  SgemmCase plain_case_;
+  Product plain_;
+  RotatedOperand c_, bias_;
+  PointerArrays c_pointers_;
+  float beta_;
+};
+
+}  // namespace
+
+Result measure(Session* session, const GemmCase& c) {
+  const Machine& machine = session->machine;
+  const int64_t sets = rotation_sets(machine, bytes_of_a_set(c), session->options.hot);
+  const FusedProduct fused(machine, c, sets);
+  const Product& plain = fused.plain();
+  Contest contest;
+  contest.sets = sets;
+  contest.operation = operation_name(c);
+  contest.label = label(c);
+  contest.fields = fields(c);
+  contest.family = Family::kGemm;
+  contest.work = flops(c);
+  contest.set_bytes = static_cast<double>(bytes_of_a_set(c));
+  contest.output = &plain.output();
+  contest.output_type = MYGEMM_R_32F;
+  contest.exact = false;
+  contest.tolerance = 1e-6 * (1.0 + std::sqrt(static_cast<double>(c.k)));
+  // Zeros where D is C and read, else NaN.
+  contest.prepare = [&] {
+    const int byte = c.c_is_d && c.reads_c ? 0 : 0xff;
+    machine.fill_bytes(plain.output().first(), byte, plain.output().bytes());
+  };
+  contest.ours = [&](mygemmHandle_t handle) -> Call {
+    return [&fused, handle](int64_t i) {
+      const mygemmGemm_t call = fused.call(i);
+      check(mygemm_gemm(handle, &call), "mygemm_gemm");
+    };
+  };
+  contest.workspace_size = [&](mygemmHandle_t handle, size_t* bytes) {
+    const mygemmGemm_t call = fused.call(0);
+    return mygemm_gemm_workspace_size(handle, &call, bytes);
+  };
+  contest.explain = [&](mygemmHandle_t handle, char* text, size_t capacity, size_t* length) {
+    const mygemmGemm_t call = fused.call(0);
+    return mygemm_explain_gemm(handle, nullptr, &call, text, capacity, length);
+  };
+  // On the handle that ours gets: the same workspace, the same kernel forced.
+  mygemmHandle_t handle = session->library.handle(Family::kGemm, session->options.force);
+  contest.peer_names.push_back("plain");
+  contest.peers.push_back(
+      {"plain", [&plain, handle](int64_t i) { check(plain.call_ours(handle, i), "mygemm_sgemm"); },
+       false});
+  add_peers(session, fused.plain_case_of(), plain, /*same_result=*/false, &contest);
+  contest.peer_names.push_back(kNaive);
+  return run_contest(session, contest);
+}
+
+}  // namespace bench

@@ -1,0 +1,42 @@
+"""mygemm explain gemm: products with an epilogue, in the words of the call log.
+
+Usage: explain_gemm_test.py MYGEMM [unittest options].
+"""
+import os
+import sys
+import unittest
+
+import cli_test
+
+PRODUCT = "gemm --transa N --transb T -m 4 -n 5 -k 6 --lda 4 --ldb 5 --ldc 7 --ldd 8 "
+
+
+class ExplainGemm(cli_test.CommandTest):
+    def test_lines_of_the_call_log(self):
+        for options in (
+                "--batch 1 --stride-a 0 --stride-b 0 --stride-c 0 --stride-d 0 --form single "
+                "--bias 1 --stride-bias 0 --activation gelu --c-is-d 0 --reads-c 1",
+                "--batch 2 --stride-a 0 --stride-b 9 --stride-c 40 --stride-d 50 --form strided "
+                "--bias 1 --stride-bias 4 --activation none --c-is-d 0 --reads-c 0",
+                "--batch 2 --stride-a 0 --stride-b 0 --stride-c 0 --stride-d 0 --form pointers "
+                "--bias 0 --stride-bias 0 --activation relu --c-is-d 0 --reads-c 1"):
+            for device in "H200", "host":
+                call = PRODUCT + options
+                text = self.succeed("explain", *call.split(), "--device", device)
+                self.assertRegex(text, r"\Achosen: \w+ \(")
+                self.assertIn(f"call: {call}\n", text)
+
+    def test_defaults(self):
+        text = self.succeed("explain", "gemm", "-m", 4, "-n", 5, "-k", 6, "--bias", 1, "--batch", 3,
+                            "--device", "T4")
+        self.assertIn("--lda 4 --ldb 6 --ldc 4 --ldd 4 --batch 3 --stride-a 0 --stride-b 0 "
+                      "--stride-c 20 --stride-d 20 --form strided --bias 1", text)
+
+    def test_refusals_are_the_library_s(self):
+        self.fail_with("ldd = 3", "explain", "gemm", "-m", 4, "-n", 1, "-k", 1, "--ldd", 3,
+                       "--device", "T4")
+
+
+if __name__ == "__main__":
+    cli_test.MYGEMM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
