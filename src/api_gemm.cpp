@@ -55,18 +55,19 @@ Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Form
   *problem = {
       .transa = call.transa != MYGEMM_OP_N,
       .transb = call.transb != MYGEMM_OP_N,
+      .fused = false,  // below
       .m = call.m,
       .n = call.n,
       .k = call.k,
       .a = operand(call.A, call.A_array, call.lda, call.stride_a, call.atype),
       .b = operand(call.B, call.B_array, call.ldb, call.stride_b, call.btype),
-      .c = operand(call.C, call.C_array, call.ldc, call.stride_c, call.ctype),
       .d = operand(call.D, call.D_array, call.ldd, call.stride_d, call.dtype),
       .epilogue = {.alpha = scalar(context, call.alpha),
                    .beta = scalar(context, call.beta),
                    .bias = call.bias,
                    .stride_bias = call.bias ? call.stride_bias : 0,
                    .activation = static_cast<mygemmActivation_t>(call.activation)},
+      .c = operand(call.C, call.C_array, call.ldc, call.stride_c, call.ctype),
       .batch_count = call.batch_count,
       .pointer_arrays = form == Form::kPointers,
       .readable_arrays = context && context->on_host(),
@@ -75,6 +76,7 @@ Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Form
   RETURN_IF_ERROR(supported_types(*problem));
   if (call.batch_count == 1) problem->c.stride = problem->d.stride;  // one matrix has none
   if (!problem->c.data && !problem->c.pointers) problem->c = problem->d;
+  problem->update_fused();
   return MYGEMM_STATUS_SUCCESS;
 }
 

@@ -3,7 +3,7 @@
 #include <cctype>
 #include <string>
 
-#include "device.h"
+#include "device_traits.h"
 
 namespace mygemm {
 namespace {

@@ -48,7 +48,7 @@ std::string describe(const GemmProblem& p) {
   const std::string batch =
       print("--batch %lld --stride-a %lld --stride-b %lld --stride-c %lld ", number(p.batch_count),
             number(p.a.stride), number(p.b.stride), number(p.c.stride));
-  if (p.is_plain()) return "sgemm " + sizes + batch + "--form " + form;
+  if (!p.fused) return "sgemm " + sizes + batch + "--form " + form;
   return "gemm " + sizes + print("--ldd %lld ", number(p.d.ld)) + batch +
          print(
              "--stride-d %lld --form %s --bias %d --stride-bias %lld --activation %s "

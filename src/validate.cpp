@@ -254,7 +254,7 @@ Verdict verdict(const Problem& problem, Check check, bool nothing_to_do) {
 }  // namespace
 
 Verdict validate(const GemmProblem& p, Check check) {
-  const bool keeps_c = p.is_plain() && p.scales_only() && p.epilogue.beta.is(1.0f);
+  const bool keeps_c = !p.fused && p.scales_only() && p.epilogue.beta.is(1.0f);
   return verdict(p, check, p.m == 0 || p.n == 0 || p.batch_count == 0 || keeps_c);
 }
 

@@ -1,6 +1,6 @@
 // Stream-ordered memory from a pool of each device's own, which keeps what it once had: the
 // device's default pool would return it to the system at the next synchronisation.
-#include "device.h"
+#include "device_traits.h"
 
 #include <cuda_runtime_api.h>
 

@@ -8,7 +8,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
-#include "device.h"
+#include "device_traits.h"
 #include "real_cublas.h"
 
 namespace mygemm::cublas {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "device.h"
+#include "device_traits.h"
 #include "handles.h"
 #include "real_cublas.h"
 #include "report.h"

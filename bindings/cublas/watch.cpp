@@ -1,5 +1,5 @@
 // The functions of cuBLAS that are watched: forwarded always, and what they tell is remembered.
-#include "device.h"
+#include "device_traits.h"
 #include "handles.h"
 #include "real_cublas.h"
 

@@ -9,6 +9,7 @@
 
 #include "problem.h"
 #include "ptx/global.cuh"
+#include "ptx/math.cuh"
 
 namespace mygemm {
 
@@ -44,6 +45,8 @@ struct PartialSums {
 struct ScaleEpilogue {
   float alpha, beta;
 
+  // Leaves sums as they are, where one store serves results and partial sums.
+  static __device__ __forceinline__ ScaleEpilogue none() { return {1.0f, 0.0f}; }
   __device__ __forceinline__ bool reads_d() const { return beta != 0.0f; }
   // old: the element of D as it was, not read where reads_d() is false.
   __device__ __forceinline__ float finish(int, int, float sum, const float* old) const {
@@ -56,7 +59,7 @@ struct ScaleEpilogue {
 __device__ __forceinline__ float gelu(float t) {
   constexpr float kMinusTwoU = -2.3022082f;  // -2 sqrt(2 / pi) log2(e)
   constexpr float kCubic = kMinusTwoU * 0.044715f;
-  return __fdividef(t, 1.0f + exp2f(t * fmaf(t * t, kCubic, kMinusTwoU)));
+  return __fdividef(t, 1.0f + ptx::exp2_approx(t * fmaf(t * t, kCubic, kMinusTwoU)));
 }
 
 __device__ __forceinline__ float activate(float t, mygemmActivation_t activation) {
@@ -84,7 +87,7 @@ class FusedEpilogue {
     const int i = kTransposed ? column : row, j = kTransposed ? row : column;
     float t = scalars_.alpha * sum;
     if (c_) t = fmaf(scalars_.alpha, sum, scalars_.beta * c_[i + j * p_.c.ld]);
-    if (bias_) t += bias_[i];
+    if (bias_) t += __ldg(bias_ + i);
     return activate(t, p_.epilogue.activation);
   }
   // The tile's first column becomes its n-th.
@@ -104,10 +107,23 @@ class FusedEpilogue {
 template <class Store>
 __device__ __forceinline__ void with_epilogue(const GemmProblem& p, const Scalars& scalars,
                                               const TileOrigin& at, Store store) {
-  if (p.is_plain()) {
-    store(ScaleEpilogue{scalars.alpha, scalars.beta});
-  } else {
+  if (p.fused) {
     store(FusedEpilogue<>(p, scalars, at));
+  } else {
+    store(ScaleEpilogue{scalars.alpha, scalars.beta});
+  }
+}
+
+// The same in a kernel with instances for each of the two, whose main loop would get other registers
+// if they were one.
+template <bool kFused, class Store>
+__device__ __forceinline__ void with_instance_epilogue(const GemmProblem& p,
+                                                       const Scalars& scalars,
+                                                       const TileOrigin& at, Store store) {
+  if constexpr (kFused) {
+    store(FusedEpilogue<>(p, scalars, at));
+  } else {
+    store(ScaleEpilogue{scalars.alpha, scalars.beta});
   }
 }
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "device.h"
+#include "device_traits.h"
 #include "problem.h"
 #include "status.h"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "device.h"
+#include "device_traits.h"
 
 namespace mygemm {
 

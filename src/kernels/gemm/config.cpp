@@ -33,7 +33,7 @@ std::string describe(const GemmConfig& config) {
   append(&text, ", %zu bytes shared, %d resident", config.shared_bytes, config.resident);
   append(&text, ", %lld x %lld tiles of %d x %d x %d", number(config.tiles_m),
          number(config.tiles_n), config.block_m, config.block_n, config.block_k);
-  if (config.transposed) append(&text, " of the transposed");
+  if (config.transposed) text += " of the transposed";
   if (config.passes > 1) append(&text, ", %d passes", config.passes);
   switch (config.k_split) {
     case KSplit::kNone: break;

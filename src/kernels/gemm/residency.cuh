@@ -2,7 +2,7 @@
 // figure that the estimate uses too. Device only.
 #pragma once
 
-#include "device.h"
+#include "device_traits.h"
 
 namespace mygemm {
 

@@ -264,7 +264,7 @@ __global__ void __launch_bounds__(Tile::kThreads,
     const TilePlace place = place_of(args, tile);
     const int64_t i0 = int64_t{place.m} * Tile::kBlockM, j0 = int64_t{place.n} * Tile::kBlockN;
     const TileOrigin origin{place.batch, i0, j0};
-    const auto store = [&](const auto& epilogue) {
+    with_instance_epilogue<kFused>(p, scalars, origin, [&](const auto& epilogue) {
       OutputTile d(p, origin, epilogue);
 #pragma unroll
       for (int j = 0; j < Tile::kThreadN; ++j) {
@@ -276,12 +276,7 @@ __global__ void __launch_bounds__(Tile::kThreads,
         }
         d.skip_columns((j + 1) % Tile::kRunN == 0 ? Tile::kRunN * (Tile::kLanesN - 1) + 1 : 1);
       }
-    };
-    if constexpr (kFused) {
-      store(FusedEpilogue<>(p, scalars, origin));
-    } else {
-      store(ScaleEpilogue{scalars.alpha, scalars.beta});
-    }
+    });
   }
 }
 
@@ -309,8 +304,8 @@ Status cuda::launch_gemm_small(const GemmProblem& p, const GemmConfig& config,
                        static_cast<unsigned>(per_matrix),
                        static_cast<unsigned>(std::min(config.tiles_m, config.tiles_n)),
                        config.tiles_n < config.tiles_m};
-  return p.is_plain() ? small::launch_for_ops<Tile, false>(args, config, context)
-                      : small::launch_for_ops<Tile, true>(args, config, context);
+  return p.fused ? small::launch_for_ops<Tile, true>(args, config, context)
+                 : small::launch_for_ops<Tile, false>(args, config, context);
 }
 
 }  // namespace mygemm

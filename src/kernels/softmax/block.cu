@@ -50,8 +50,27 @@ __device__ __forceinline__ void backward_row(const SoftmaxProblem& p, int64_t r,
   store(dy, address_of<Format>(p.out, r, -shift), p.out.type, at);
 }
 
-template <class Format, int kPacks, bool kRagged, bool kBackward, int kMostThreads, int kBlocks>
-__global__ void __launch_bounds__(kMostThreads, kBlocks) softmax_block(const SoftmaxProblem p) {
+// Blocks per multiprocessor for which the compiler limits the registers: with at most four packs a
+// thread, three of 512 threads; eight packs and gradients need more registers, on sm_75 all that
+// there are. (With two blocks of 1024 threads a thread has 32 registers, and the compiler spills.)
+template <int kPacks, bool kBackward, int kMostThreads>
+__device__ __host__ constexpr int blocks_per_sm() {
+#if defined(__CUDA_ARCH__)
+  constexpr bool kMany = kPacks >= kBlockManyPacks || kBackward;
+  constexpr int kRegisterBlocks = kMostThreads > kBlockFewThreads ? 1
+                                  : !kMany                        ? 3
+                                  : __CUDA_ARCH__ < 800           ? 1
+                                                                  : 2;
+  return residency(sm_resources(__CUDA_ARCH__ / 10), kMostThreads,
+                   static_cast<int>(sizeof(BlockStorage)), kRegisterBlocks);
+#else
+  return 1;
+#endif
+}
+
+template <class Format, int kPacks, bool kRagged, bool kBackward, int kMostThreads>
+__global__ void __launch_bounds__(kMostThreads, (blocks_per_sm<kPacks, kBackward, kMostThreads>()))
+    softmax_block(const SoftmaxProblem p) {
   auto& shared = shared_storage<BlockStorage>();
   const int first = static_cast<int>(threadIdx.x), stride = static_cast<int>(blockDim.x);
   const int cols = static_cast<int>(p.cols);
@@ -73,24 +92,6 @@ __global__ void __launch_bounds__(kMostThreads, kBlocks) softmax_block(const Sof
   }
 }
 
-// Blocks per multiprocessor for which the compiler limits the registers: with at most four packs a
-// thread, three of 512 threads; eight packs and gradients need more registers, on sm_75 all that
-// there are. (With two blocks of 1024 threads a thread has 32 registers, and the compiler spills.)
-template <int kPacks, bool kBackward, int kMostThreads>
-__device__ __host__ constexpr int blocks_per_sm() {
-#if defined(__CUDA_ARCH__)
-  constexpr bool kMany = kPacks >= kBlockManyPacks || kBackward;
-  constexpr int kRegisterBlocks = kMostThreads > kBlockFewThreads ? 1
-                                  : !kMany                        ? 3
-                                  : __CUDA_ARCH__ < 800           ? 1
-                                                                  : 2;
-  return residency(sm_resources(__CUDA_ARCH__ / 10), kMostThreads,
-                   static_cast<int>(sizeof(BlockStorage)), kRegisterBlocks);
-#else
-  return 1;
-#endif
-}
-
 template <class Format, int kPacks, bool kRagged, bool kBackward>
 Status launch_threads(const SoftmaxProblem& p, const SoftmaxConfig& config,
                       const LaunchContext& context) {
@@ -102,12 +103,10 @@ Status launch_threads(const SoftmaxProblem& p, const SoftmaxConfig& config,
   constexpr bool k16Bit = Format::kWidest == 2;
   if constexpr (kBackward || (kPacks == kBlockManyPacks && !k16Bit)) {
     if (config.threads > kBlockFewThreads) {
-      return run(softmax_block<Format, kPacks, kRagged, kBackward, kMany,
-                               blocks_per_sm<kPacks, kBackward, kMany>()>);
+      return run(softmax_block<Format, kPacks, kRagged, kBackward, kMany>);
     }
   }
-  return run(softmax_block<Format, kPacks, kRagged, kBackward, kBlockFewThreads,
-                           blocks_per_sm<kPacks, kBackward, kBlockFewThreads>()>);
+  return run(softmax_block<Format, kPacks, kRagged, kBackward, kBlockFewThreads>);
 }
 
 template <class Format, bool kRagged, bool kBackward>

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device.h"
+#include "device_traits.h"
 #include "problem.h"
 
 namespace mygemm {

@@ -41,10 +41,11 @@ struct Target {
     return p.d.matrix<float>(batch) + (transposed ? m * ld + n : m + n * ld);
   }
   // Stores the result of one element.
+  template <bool kFused>
   __device__ __forceinline__ void store(int row, int column, float sum) const {
     const TileOrigin element{batch, transposed ? j + column : i + row,
                              transposed ? i + row : j + column};
-    with_epilogue(p, scalars, element, [&](const auto& epilogue) {
+    with_instance_epilogue<kFused>(p, scalars, element, [&](const auto& epilogue) {
       store_result(at(row, column), 0, 0, sum, epilogue);
     });
   }
@@ -72,6 +73,14 @@ struct Marks {
   __device__ __forceinline__ void add(const Marks& more) {
 #pragma unroll
     for (int w = 0; w < kWords; ++w) words[w] |= more.words[w];
+  }
+  // The marks of 32 columns, which are 16 bits, at column `first`.
+  __device__ __forceinline__ void add_columns(const Marks& found, int first) {
+    const unsigned bits = found.words[0] << first / 2 % 32;
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+      if (w == first / 64) words[w] |= bits;
+    }
   }
   __device__ __forceinline__ bool any() const { return any_in_half(0) || any_in_half(1); }
   // Any in the lane's upper row (0), or its lower one (1).
@@ -105,6 +114,11 @@ struct Suspects {
   __device__ __forceinline__ void add(int result, float value, bool stored) {
     const bool known = stored ? fabsf(value) <= FLT_MAX : value == 0.0f;
     known ? doubtful.add(result) : wrong.add(result);
+  }
+  // Those of 32 columns as if these were the tile's first, whose place is column `first`.
+  __device__ __forceinline__ void add_columns(const Suspects& found, int first) {
+    wrong.add_columns(found.wrong, first);
+    doubtful.add_columns(found.doubtful, first);
   }
   __device__ __forceinline__ Marks<Tile> all() const {
     Marks<Tile> either = wrong;
@@ -228,7 +242,7 @@ __device__ __forceinline__ bool may_lose_bits(const Smallest& a, const Smallest&
 
 // Computes the marked ones of a warp's 16 x kBlockN results again, by fused multiply-adds, each in
 // one chain in the order of k: the bits of the FP32 kernels that do not split k.
-template <class Rows, class Tile>
+template <bool kFused, class Rows, class Tile>
 __device__ __forceinline__ void recompute(const Target& to, Marks<Tile> results, int warp,
                                           int lane) {
   const GemmProblem& p = to.p;
@@ -276,7 +290,7 @@ __device__ __forceinline__ void recompute(const Target& to, Marks<Tile> results,
 #pragma unroll
     for (int c = 0; c < kAtOnce; ++c) {
       if ((wanted >> c & 1) != 0) {
-        to.store(row, first + 2 * c, sum[c]);
+        to.store<kFused>(row, first + 2 * c, sum[c]);
       }
     }
   }
@@ -364,7 +378,7 @@ __device__ __forceinline__ bool may_be_wrong(GuardNotes<Tile>& notes, const Targ
 
 // Stores the suspects of a warp that the look has decided: zeros that are right, and NaN where an
 // operand has one. Returns those that must be computed again.
-template <class Rows, class Tile>
+template <bool kFused, class Rows, class Tile>
 __device__ __forceinline__ Marks<Tile> settle(const GuardNotes<Tile>& notes, const Target& to,
                                               Suspects<Tile> suspects, int warp, int lane) {
   using Notes = GuardNotes<Tile>;
@@ -383,9 +397,9 @@ __device__ __forceinline__ Marks<Tile> settle(const GuardNotes<Tile>& notes, con
       const int row = Rows::row(warp, lane / 4 + i / 2 * 8);
       const int column = columns + lane % 4 * 2 + i % 2;
       if ((doubtful >> i & 1) != 0) {
-        if (to.scalars.beta != 0.0f) to.store(row, column, 0.0f);
+        if (to.scalars.beta != 0.0f) to.store<kFused>(row, column, 0.0f);
       } else if (nan_line(row % 64) || nan_line(64 + column)) {
-        to.store(row, column, NAN);
+        to.store<kFused>(row, column, NAN);
         wrong &= ~(1u << i);
       }
     }

@@ -50,24 +50,23 @@ __device__ __forceinline__ void gather_rows(float& upper, float& lower, int lane
   (second ? upper : lower) = passed;
 }
 
-// Stores a warp's results and finds the suspects. Where C is read, suspects are not stored: D may be
-// C. A warp's store is 8 rows of 4 columns, or, where rows of D are contiguous and aligned, of 8.
-template <class Rows, bool kTransposed, class Epilogue, class Tile>
-__device__ __forceinline__ void store(Results<Tile>& sum, float least, Suspects<Tile>& suspects,
-                                      const Target& to, const Epilogue& epilogue, bool reads_c,
-                                      int warp, int lane) {
+// Stores the results of kCount columns in eights from column `first_column` of the tile on, the first
+// ones in `sum`, and finds the suspects. Where C is read, suspects are not stored: D may be C. A
+// warp's store is 8 rows of 4 columns, or, where rows of D are contiguous and aligned, of 8.
+template <class Rows, bool kTransposed, int kCount, class Epilogue, class Tile>
+__device__ __forceinline__ void store_columns(Results<Tile>& sum, float least,
+                                              Suspects<Tile>& suspects, const Target& to,
+                                              const Epilogue& epilogue, bool reads_c, float* (&d)[2],
+                                              int first_column, int warp, int lane) {
   constexpr bool kSwaps = !Rows::kKMajor;
-  const int column = lane % 4 * 2, row = Rows::row(warp, lane / 4);
   constexpr int kToLower = kSwaps ? 16 : 8;
+  const int column = first_column + lane % 4 * 2, row = Rows::row(warp, lane / 4);
   const bool valid[2] = {row < to.rows, row + kToLower < to.rows};
-  const int64_t ld = to.p.d.ld;
-  const int64_t along_m = kTransposed ? ld : 1, along_n = kTransposed ? 1 : ld;
-  float* d[2] = {to.at(row, column)};
-  d[1] = d[0] + kToLower * along_m;
+  const int64_t ld = to.p.d.ld, along_n = kTransposed ? 1 : ld;
   const bool in_pairs =
       kTransposed && common_alignment(reinterpret_cast<uintptr_t>(d[0]), ld * 4) >= 8;
 #pragma unroll
-  for (int j = 0; j < Tile::kBlockN / 8; ++j) {
+  for (int j = 0; j < kCount; ++j) {
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
       gather_rows<kSwaps>(sum[4 * j + e], sum[4 * j + 2 + e], lane);
@@ -101,23 +100,65 @@ __device__ __forceinline__ void store(Results<Tile>& sum, float least, Suspects<
   }
 }
 
-// The same through the epilogue of the problem.
+// The places in D of a lane's first results: of its upper row and its lower one.
+template <class Rows, bool kTransposed>
+struct FirstPlaces {
+  float* d[2];
+
+  __device__ __forceinline__ FirstPlaces(const Target& to, int warp, int lane) {
+    constexpr int kToLower = Rows::kKMajor ? 8 : 16;
+    d[0] = to.at(Rows::row(warp, lane / 4), lane % 4 * 2);
+    d[1] = d[0] + kToLower * (kTransposed ? to.p.d.ld : 1);
+  }
+};
+
+// Stores a warp's results through `epilogue`.
 template <class Rows, bool kTransposed, class Tile>
+__device__ __forceinline__ void store_scaled(Results<Tile>& sum, float least,
+                                             Suspects<Tile>& suspects, const Target& to,
+                                             const ScaleEpilogue& epilogue, bool reads_c, int warp,
+                                             int lane) {
+  FirstPlaces<Rows, kTransposed> places(to, warp, lane);
+  store_columns<Rows, kTransposed, Tile::kBlockN / 8>(sum, least, suspects, to, epilogue, reads_c,
+                                                      places.d, 0, warp, lane);
+}
+
+// The same through a fused epilogue, in a loop of 32 columns a turn, for which results move up in
+// their registers: unrolled, the instructions would come from L2 once for each tile, which took 60
+// us a tile on an H200.
+template <class Rows, bool kTransposed, class Tile>
+__device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
+                                            Suspects<Tile>& suspects, const Target& to, int warp,
+                                            int lane) {
+  constexpr int kColumns = 32, kResults = kColumns / 2, kAll = Tile::kBlockN / 2;
+  const FusedEpilogue<kTransposed> epilogue(to.p, to.scalars, {to.batch, to.i, to.j});
+  const bool reads_c = to.scalars.beta != 0.0f;
+  FirstPlaces<Rows, kTransposed> places(to, warp, lane);
+#pragma unroll 1
+  for (int column = 0; column < Tile::kBlockN; column += kColumns) {
+    Suspects<Tile> found;
+    store_columns<Rows, kTransposed, kColumns / 8>(sum, least, found, to, epilogue, reads_c,
+                                                   places.d, column, warp, lane);
+    suspects.add_columns(found, column);
+#pragma unroll
+    for (int r = 0; r + kResults < kAll; ++r) sum[r] = sum[r + kResults];
+  }
+}
+
+// The same through the epilogue of the problem.
+template <bool kFused, class Rows, bool kTransposed, class Tile>
 __device__ __forceinline__ void store_results(Results<Tile>& sum, float least,
                                               Suspects<Tile>& suspects, const Target& to, int warp,
                                               int lane) {
   const auto [alpha, beta] = to.scalars;
-  if (!to.p.is_plain()) {
-    store<Rows, kTransposed>(
-        sum, least, suspects, to,
-        FusedEpilogue<kTransposed>(to.p, to.scalars, {to.batch, to.i, to.j}), beta != 0.0f, warp,
-        lane);
+  if constexpr (kFused) {
+    store_fused<Rows, kTransposed>(sum, least, suspects, to, warp, lane);
   } else if (beta == 0.0f) {
-    store<Rows, kTransposed>(sum, least, suspects, to, ScaleEpilogue{alpha, 0.0f}, false, warp,
-                             lane);
+    store_scaled<Rows, kTransposed>(sum, least, suspects, to, ScaleEpilogue{alpha, 0.0f}, false,
+                                    warp, lane);
   } else {
-    store<Rows, kTransposed>(sum, least, suspects, to, ScaleEpilogue{alpha, beta}, true, warp,
-                             lane);
+    store_scaled<Rows, kTransposed>(sum, least, suspects, to, ScaleEpilogue{alpha, beta}, true,
+                                    warp, lane);
   }
 }
 

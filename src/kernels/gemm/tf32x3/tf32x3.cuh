@@ -30,7 +30,7 @@ __device__ __forceinline__ Target target_of(const Args& args, int tile) {
 }
 
 // Stores a warp's results of a tile whose sums are complete, and has the guard check them.
-template <class Tile, class Shared>
+template <bool kFused, class Tile, class Shared>
 __device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Results<Tile>& sum,
                                        const Sums& sums, int warp, int lane) {
   using Rows = RowsOfA<Shared::Operands::kA>;
@@ -41,9 +41,9 @@ __device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Re
   // TT alone is computed as its transposed, NN.
   constexpr bool kMayBeTransposed = Operands::kA == Major::kMN && Operands::kB == Major::kK;
   if (kMayBeTransposed && to.transposed) {
-    store_results<Rows, kMayBeTransposed>(sum, least, suspects, to, warp, lane);
+    store_results<kFused, Rows, kMayBeTransposed>(sum, least, suspects, to, warp, lane);
   } else {
-    store_results<Rows, false>(sum, least, suspects, to, warp, lane);
+    store_results<kFused, Rows, false>(sum, least, suspects, to, warp, lane);
   }
   auto& notes = s.guard[warp / GuardNotes<Tile>::kWarps];
   if (!any_in_group<Rows>(notes, suspects, warp, lane)) return;
@@ -52,11 +52,11 @@ __device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Re
   if (may_be_wrong(notes, again, warp, lane)) {
     suspects = {.wrong = suspects.all(), .doubtful = {}};
   }
-  recompute<Rows>(again, settle<Rows>(notes, again, suspects, warp, lane), warp, lane);
+  recompute<kFused, Rows>(again, settle<kFused, Rows>(notes, again, suspects, warp, lane), warp, lane);
 }
 
 // The work of a consumer warp.
-template <class Tile, class Shared>
+template <bool kFused, class Tile, class Shared>
 __device__ __forceinline__ void consume(Shared& s, const Args& args) {
   using Rows = RowsOfA<Shared::Operands::kA>;
   auto* partial_tiles = static_cast<PartialTile<Tile>*>(args.partial_tiles);
@@ -85,12 +85,12 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args) {
         add_partial<Tile>(sum, sums, partial_tiles[other], warp, lane);
       }
     }
-    finish<Tile>(s, args, item.tile, sum, sums, warp, lane);
+    finish<kFused, Tile>(s, args, item.tile, sum, sums, warp, lane);
   }
 }
 
 // The epilogue of a sum of 0 where alpha is found to be 0 on the device: nothing of A and B is read.
-template <class Tile>
+template <bool kFused, class Tile>
 __device__ __forceinline__ void scale(const Args& args) {
   for (int tile = static_cast<int>(blockIdx.x); tile < args.schedule.tiles; tile += gridDim.x) {
     const Target to = target_of<Tile>(args, tile);
@@ -98,14 +98,14 @@ __device__ __forceinline__ void scale(const Args& args) {
     for (int at = static_cast<int>(threadIdx.x); at < Tile::kBlockM * columns;
          at += Tile::kThreads) {
       const int row = at % Tile::kBlockM;
-      if (row < to.rows) to.store(row, at / Tile::kBlockM, 0.0f);
+      if (row < to.rows) to.store<kFused>(row, at / Tile::kBlockM, 0.0f);
     }
   }
 }
 
 }  // namespace tf32x3
 
-template <class Tile, class Operands>
+template <class Tile, class Operands, bool kFused>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
     gemm_tf32x3(const __grid_constant__ persistent::Args args,
                 const __grid_constant__ persistent::OperandMap a,
@@ -138,13 +138,13 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   __syncthreads();
 
   if (effective_k(args.p, load_scalar(args.p.epilogue.alpha)) == 0) {
-    tf32x3::scale<Tile>(args);
+    tf32x3::scale<kFused, Tile>(args);
   } else if (warp < Tile::kProducerWarps) {
     ptx::give_up_registers<Tile::kProducerRegisters>();
     tf32x3::produce<Tile>(s, args, a, b, warp, lane);
   } else {
     ptx::take_registers<Tile::kConsumerRegisters>();
-    tf32x3::consume<Tile>(s, args);
+    tf32x3::consume<kFused, Tile>(s, args);
   }
 #endif
 }
@@ -167,7 +167,9 @@ Status launch_with(const Args& args, const GemmConfig& config, const LaunchConte
     RETURN_IF_ERROR(make_map(&a, p.a, Operands::kA, p.m, p.k, p.batch_count, Tile::kBlockM));
     RETURN_IF_ERROR(make_map(&b, p.b, Operands::kB, p.n, p.k, p.batch_count, Tile::kBlockN));
   }
-  return persistent::launch_kernel(gemm_tf32x3<Tile, Operands>, args, a, b, config, context);
+  return persistent::launch_kernel(
+      p.fused ? gemm_tf32x3<Tile, Operands, true> : gemm_tf32x3<Tile, Operands, false>, args, a, b,
+      config, context);
 }
 
 template <class Tile, bool kMapped>

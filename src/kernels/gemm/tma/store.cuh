@@ -33,7 +33,7 @@ __device__ __forceinline__ float* partial_tile(const Args& args, int block) {
 }
 
 // Stores a quad of each lane to a tile of D; all lanes of a warp together.
-template <class Tile, class Shared, class Epilogue>
+template <class Shared, class Epilogue, class Tile>
 __device__ __forceinline__ void store_at(Shared& s, OutputTile<Epilogue> d,
                                          const QuadPlace<Tile>& at, const float (&quad)[4],
                                          int thread) {
@@ -41,54 +41,6 @@ __device__ __forceinline__ void store_at(Shared& s, OutputTile<Epilogue> d,
   d.skip_columns(at.column - lane / Tile::kLanesM * 4);  // to lane 0's
   store_quads<Tile::kLanesM, 4>(s.results.exchange[thread / 32], d,
                                 at.row - lane % Tile::kLanesM * 4, quad);
-}
-
-// Calls store(place, quad) for the quads first, first + step, ... before end of a thread's sums, where
-// quad_of(q, quad) gives them.
-template <class Tile, class QuadOf, class Store>
-__device__ __forceinline__ void for_quads(const LanePlace<Tile>& place, int first, int end, int step,
-                                          QuadOf quad_of, Store store) {
-#pragma unroll 1
-  for (int q = first; q < end; q += step) {
-    float quad[4];
-    quad_of(q, quad);
-    store(QuadPlace<Tile>(place, q), quad);
-  }
-}
-
-// The way of a tile's sums: with the epilogue to D where the block finishes the tile, else as they
-// are to the block's partial tile.
-template <class Tile>
-struct Destination {
-  bool finishes;
-  TileOrigin origin;      // in D
-  float* partial;         // the block's own
-  PartialTiles to_add;    // of other blocks, which the sums are added to
-
-  __device__ __forceinline__ bool adds() const { return to_add.first < to_add.end; }
-};
-
-// Stores quads as for_quads() gives them.
-template <class Tile, class Shared, class QuadOf>
-__device__ __forceinline__ void store_sums(Shared& s, const Args& args, const Scalars& scalars,
-                                           const Destination<Tile>& to,
-                                           const LanePlace<Tile>& place, int first, int end,
-                                           int step, int thread, QuadOf quad_of) {
-  if (!to.finishes) {
-    for_quads<Tile>(place, first, end, step, quad_of,
-                    [&](const QuadPlace<Tile>& at, const float(&quad)[4]) {
-                      *reinterpret_cast<float4*>(to.partial + at.column * Tile::kBlockM + at.row) =
-                          make_float4(quad[0], quad[1], quad[2], quad[3]);
-                    });
-    return;
-  }
-  with_epilogue(args.p, scalars, to.origin, [&](const auto& epilogue) {
-    const OutputTile d(args.p, to.origin, epilogue);
-    for_quads<Tile>(place, first, end, step, quad_of,
-                    [&](const QuadPlace<Tile>& at, const float(&quad)[4]) {
-                      store_at<Tile>(s, d, at, quad, thread);
-                    });
-  });
 }
 
 // Adds kCount quads of each partial tile, the thread's quads first, first + kStep, ..., to its sums in
@@ -126,10 +78,11 @@ __device__ __forceinline__ void add_partial_tiles(float (*sums)[Tile::kGroupThre
 // can count through them: stores from registers are thousands of instructions, which come from L2
 // once for each tile and took 20 us on an H200, and want results in quads of registers, which then
 // come from the same bank as the values that they are multiplied with.
-template <class Tile, class Shared>
-__device__ __forceinline__ void store_own(Shared& s, const Args& args, const Scalars& scalars,
-                                          const Destination<Tile>& to, const Results<Tile>& sum,
-                                          const LanePlace<Tile>& place, int thread) {
+template <class Tile, class Shared, class Epilogue>
+__device__ __forceinline__ void store_own(Shared& s, const Args& args, const PartialTiles& to_add,
+                                          const OutputTile<Epilogue>& to,
+                                          const Results<Tile>& sum, const LanePlace<Tile>& place,
+                                          int thread) {
   constexpr int kAtOnce = Tile::kResultsAtOnce;
 #pragma unroll
   for (int first = 0; first < Tile::kResults; first += kAtOnce) {
@@ -138,17 +91,17 @@ __device__ __forceinline__ void store_own(Shared& s, const Args& args, const Sca
       s.results.values[0][r][thread] =
           sum[(first + r) / Tile::kThreadM][(first + r) % Tile::kThreadM];
     }
-    if (to.adds()) {
-      add_partial_tiles<Tile, kAtOnce / 4, 1>(s.results.values[0], args, to.to_add, place,
-                                              first / 4, thread);
+    if (to_add.first < to_add.end) {
+      add_partial_tiles<Tile, kAtOnce / 4, 1>(s.results.values[0], args, to_add, place, first / 4,
+                                              thread);
     }
-    store_sums<Tile>(s, args, scalars, to, place, first / 4, (first + kAtOnce) / 4, 1, thread,
-                     [&](int q, float(&quad)[4]) {
+#pragma unroll 1
+    for (int q = 0; q < kAtOnce / 4; ++q) {
+      float quad[4];
 #pragma unroll
-                       for (int e = 0; e < 4; ++e) {
-                         quad[e] = s.results.values[0][4 * q - first + e][thread];
-                       }
-                     });
+      for (int e = 0; e < 4; ++e) quad[e] = s.results.values[0][4 * q + e][thread];
+      store_at(s, to, QuadPlace<Tile>(place, first / 4 + q), quad, thread);
+    }
   }
 }
 
@@ -162,10 +115,12 @@ __device__ __forceinline__ void meet(Shared& s, unsigned* parity) {
 
 // Adds up the sums of several groups, group by group, and stores them; the threads of all groups
 // share the quads.
-template <class Tile, class Shared>
-__device__ __forceinline__ void store_groups(Shared& s, const Args& args, const Scalars& scalars,
-                                             const Destination<Tile>& to, const Results<Tile>& sum,
-                                             int thread, unsigned* parity) {
+template <class Tile, class Shared, class Epilogue>
+__device__ __forceinline__ void store_groups(Shared& s, const Args& args,
+                                             const PartialTiles& to_add,
+                                             const OutputTile<Epilogue>& to,
+                                             const Results<Tile>& sum, int thread,
+                                             unsigned* parity) {
   const int group = thread / Tile::kGroupThreads, slot = thread % Tile::kGroupThreads;
 #pragma unroll
   for (int r = 0; r < Tile::kResults; ++r) {
@@ -173,20 +128,34 @@ __device__ __forceinline__ void store_groups(Shared& s, const Args& args, const 
   }
   meet(s, parity);
   const LanePlace<Tile> place(slot / 32, slot % 32);
-  if (to.adds()) {
+  if (to_add.first < to_add.end) {
     add_partial_tiles<Tile, Tile::kResults / 4 / Tile::kGroups, Tile::kGroups>(
-        s.results.values[0] + 4 * group, args, to.to_add, place, group, slot);
+        s.results.values[0] + 4 * group, args, to_add, place, group, slot);
   }
-  store_sums<Tile>(s, args, scalars, to, place, group, Tile::kResults / 4, Tile::kGroups, thread,
-                   [&](int q, float(&quad)[4]) {
-                     quad[0] = quad[1] = quad[2] = quad[3] = 0.0f;
+#pragma unroll 1
+  for (int q = group; q < Tile::kResults / 4; q += Tile::kGroups) {
+    float quad[4] = {};
 #pragma unroll
-                     for (int g = 0; g < Tile::kGroups; ++g) {
+    for (int g = 0; g < Tile::kGroups; ++g) {
 #pragma unroll
-                       for (int e = 0; e < 4; ++e) quad[e] += s.results.values[g][4 * q + e][slot];
-                     }
-                   });
+      for (int e = 0; e < 4; ++e) quad[e] += s.results.values[g][4 * q + e][slot];
+    }
+    store_at(s, to, QuadPlace<Tile>(place, q), quad, thread);
+  }
   meet(s, parity);  // before the next tile's sums take the place of these
+}
+
+// Stores the sums of a tile, or adds partial tiles and stores the results.
+template <class Tile, class Shared, class Epilogue>
+__device__ __forceinline__ void store_tile(Shared& s, const Args& args, const PartialTiles& to_add,
+                                           const OutputTile<Epilogue>& to,
+                                           const Results<Tile>& sum, const LanePlace<Tile>& place,
+                                           int thread, unsigned* parity) {
+  if constexpr (Tile::kGroups == 1) {
+    store_own<Tile>(s, args, to_add, to, sum, place, thread);
+  } else {
+    store_groups<Tile>(s, args, to_add, to, sum, thread, parity);
+  }
 }
 
 }  // namespace mygemm::tma

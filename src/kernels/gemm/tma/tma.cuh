@@ -13,7 +13,7 @@ namespace mygemm {
 namespace tma {
 
 // The work of a consumer warp.
-template <class Tile, class Shared>
+template <bool kFused, class Tile, class Shared>
 __device__ __forceinline__ void consume(Shared& s, const Args& args, const StreamK& schedule,
                                         const Scalars& scalars, int warp, int lane) {
   const int group = warp / Tile::kGroupWarps, thread = warp * 32 + lane;
@@ -30,19 +30,29 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args, const Strea
 
     const auto [i, j, batch] =
         persistent::position_of<Tile>(item.tile, args.tiles_m, args.tiles_n);
-    Destination<Tile> to{item.end == schedule.steps, {batch, i, j}, nullptr, {}};
-    if (!to.finishes) {
-      to.partial = partial_tile<Tile>(args, s.block);
-    } else if (item.begin > 0) {
-      to.to_add = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);
+    const bool finishes = item.end == schedule.steps;
+    PartialTiles to_add = {};
+    if (finishes && item.begin > 0) {
+      to_add = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);
       meet(s, &parity);
     }
-    if constexpr (Tile::kGroups == 1) {
-      store_own<Tile>(s, args, scalars, to, sum, place, thread);
+    const TileOrigin origin{batch, i, j};
+    const auto partial = [&](const auto& epilogue) {
+      return OutputTile(partial_tile<Tile>(args, s.block), Tile::kBlockM, Tile::kBlockM,
+                        Tile::kBlockN, epilogue);
+    };
+    if constexpr (kFused) {
+      const FusedEpilogue<> fused(args.p, scalars, origin);
+      finishes ? store_tile<Tile>(s, args, to_add, OutputTile(args.p, origin, fused), sum, place,
+                                  thread, &parity)
+               : store_tile<Tile>(s, args, {}, partial(PartialSums{}), sum, place, thread, &parity);
     } else {
-      store_groups<Tile>(s, args, scalars, to, sum, thread, &parity);
+      // One store for both: as two, the code outgrows the instruction cache.
+      OutputTile to(args.p, origin, ScaleEpilogue{scalars.alpha, scalars.beta});
+      if (!finishes) to = partial(ScaleEpilogue::none());
+      store_tile<Tile>(s, args, to_add, to, sum, place, thread, &parity);
     }
-    if (!to.finishes) {
+    if (!finishes) {
       meet(s, &parity);  // the whole partial tile is there
       if (thread == 0) persistent::announce_partial_tile(args, s.block);
     }
@@ -51,7 +61,7 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args, const Strea
 
 }  // namespace tma
 
-template <class Tile, OperandLoad kLoadA, OperandLoad kLoadB>
+template <class Tile, OperandLoad kLoadA, OperandLoad kLoadB, bool kFused>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
     gemm_tma(const __grid_constant__ persistent::Args args,
              const __grid_constant__ persistent::OperandMap a,
@@ -87,7 +97,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     produce<Tile>(s, args, a, b, schedule, warp, lane);
   } else {
     if constexpr (Tile::kMovesRegisters) ptx::take_registers<Tile::kConsumerRegisters>();
-    consume<Tile>(s, args, schedule, scalars, warp - Tile::kProducerWarps, lane);
+    consume<kFused, Tile>(s, args, schedule, scalars, warp - Tile::kProducerWarps, lane);
   }
 #endif
 }
@@ -106,7 +116,9 @@ Status launch_with(const Args& args, const GemmConfig& config, const LaunchConte
     RETURN_IF_ERROR(persistent::make_map(&b, p.b, p.n, p.k, p.batch_count, Tile::kBlockN,
                                          Tile::kBlockK, false));
   }
-  return persistent::launch_kernel(gemm_tma<Tile, kLoadA, kLoadB>, args, a, b, config, context);
+  return persistent::launch_kernel(p.fused ? gemm_tma<Tile, kLoadA, kLoadB, true>
+                                           : gemm_tma<Tile, kLoadA, kLoadB, false>,
+                                   args, a, b, config, context);
 }
 
 // kMN: how operands that are MN-major come. Misaligned ones are rare: where one is, the other one
