@@ -74,12 +74,12 @@ struct Marks {
 #pragma unroll
     for (int w = 0; w < kWords; ++w) words[w] |= more.words[w];
   }
-  // The marks of 32 columns, which are 16 bits, at column `first`.
-  __device__ __forceinline__ void add_columns(const Marks& found, int first) {
-    const unsigned bits = found.words[0] << first / 2 % 32;
+  // Moves all marks 32 columns, which are 16 bits, towards the first column, and puts those of
+  // found's first 32 columns behind them: after all columns have come, each has its place.
+  __device__ __forceinline__ void append_columns(const Marks& found) {
 #pragma unroll
     for (int w = 0; w < kWords; ++w) {
-      if (w == first / 64) words[w] |= bits;
+      words[w] = words[w] >> 16 | (w + 1 < kWords ? words[w + 1] : found.words[0]) << 16;
     }
   }
   __device__ __forceinline__ bool any() const { return any_in_half(0) || any_in_half(1); }
@@ -115,10 +115,10 @@ struct Suspects {
     const bool known = stored ? fabsf(value) <= FLT_MAX : value == 0.0f;
     known ? doubtful.add(result) : wrong.add(result);
   }
-  // Those of 32 columns as if these were the tile's first, whose place is column `first`.
-  __device__ __forceinline__ void add_columns(const Suspects& found, int first) {
-    wrong.add_columns(found.wrong, first);
-    doubtful.add_columns(found.doubtful, first);
+  // See Marks.
+  __device__ __forceinline__ void append_columns(const Suspects& found) {
+    wrong.append_columns(found.wrong);
+    doubtful.append_columns(found.doubtful);
   }
   __device__ __forceinline__ Marks<Tile> all() const {
     Marks<Tile> either = wrong;

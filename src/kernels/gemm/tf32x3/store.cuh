@@ -139,7 +139,7 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
     Suspects<Tile> found;
     store_columns<Rows, kTransposed, kColumns / 8>(sum, least, found, to, epilogue, reads_c,
                                                    places.d, column, warp, lane);
-    suspects.add_columns(found, column);
+    suspects.append_columns(found);
 #pragma unroll
     for (int r = 0; r + kResults < kAll; ++r) sum[r] = sum[r + kResults];
   }
