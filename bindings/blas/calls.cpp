@@ -1,70 +1,43 @@
 // The counts of calls and the report. See calls.h.
 #include "calls.h"
 
-#include <algorithm>
 #include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdio>
 
-#include "settings.h"
+#include "../drop_in/call_report.h"
 
 namespace mygemm::blas {
 namespace {
 
-struct Count {
-  const char* name;
-  std::atomic<long long> taken{0};
-  std::atomic<long long> on_gpu{0};
-  std::atomic<long long> refused{0};
-};
+constexpr size_t kFunctions = static_cast<size_t>(Function::kCount);
 
 // In the order of Function.
-constinit std::array<Count, static_cast<size_t>(Function::kCount)> counts{{{"sgemm_"},
-                                                                           {"cblas_sgemm"},
-                                                                           {"somatcopy_"},
-                                                                           {"simatcopy_"},
-                                                                           {"cblas_somatcopy"},
-                                                                           {"cblas_simatcopy"},
-                                                                           {"MKL_Somatcopy"},
-                                                                           {"MKL_Simatcopy"}}};
+constexpr std::array<const char*, kFunctions> kNames = {
+    "sgemm_",          "cblas_sgemm",     "somatcopy_",    "simatcopy_",
+    "cblas_somatcopy", "cblas_simatcopy", "MKL_Somatcopy", "MKL_Simatcopy"};
 
-// Where nobody will read them, threads need not share the counts.
-bool counting() {
-  static const bool wanted = report_is_wanted();
-  return wanted;
-}
+// A call on the GPU counts twice: it was taken too.
+enum Outcome : size_t { kTaken, kOnGpu, kRefused, kOutcomes };
 
-Count& count_of(Function function) { return counts[static_cast<size_t>(function)]; }
+constinit drop_in::CallCounts<kFunctions, kOutcomes> counts;
 
-bool is_used(const Count& count) { return count.taken > 0 || count.refused > 0; }
-
-void print(const Count& count) {
-  if (!is_used(count)) return;
-  std::fprintf(stderr, "mygemm:   %-18s %lld taken, %lld on the GPU", count.name,
-               count.taken.load(), count.on_gpu.load());
-  if (count.refused > 0) std::fprintf(stderr, ", %lld refused", count.refused.load());
+void print_function(size_t function) {
+  std::fprintf(stderr, "mygemm:   %-18s %lld taken, %lld on the GPU", kNames[function],
+               counts.of(function, kTaken), counts.of(function, kOnGpu));
+  if (const long long refused = counts.of(function, kRefused); refused > 0) {
+    std::fprintf(stderr, ", %lld refused", refused);
+  }
   std::fputc('\n', stderr);
 }
 
-// Processes that call nothing of ours print nothing: a preloaded library is in every child.
-[[gnu::destructor]] void report() {
-  if (!counting() || std::none_of(counts.begin(), counts.end(), is_used)) return;
-  std::fputs("mygemm: calls of this process\n", stderr);
-  for (const Count& count : counts) print(count);
-}
+[[gnu::destructor]] void report() { counts.report(print_function); }
 
 }  // namespace
 
 void count_taken(Function function, bool on_gpu) {
-  if (!counting()) return;
-  count_of(function).taken.fetch_add(1, std::memory_order_relaxed);
-  if (on_gpu) count_of(function).on_gpu.fetch_add(1, std::memory_order_relaxed);
+  counts.add(static_cast<size_t>(function), kTaken);
+  if (on_gpu) counts.add(static_cast<size_t>(function), kOnGpu);
 }
 
-void count_refused(Function function) {
-  if (!counting()) return;
-  count_of(function).refused.fetch_add(1, std::memory_order_relaxed);
-}
+void count_refused(Function function) { counts.add(static_cast<size_t>(function), kRefused); }
 
 }  // namespace mygemm::blas

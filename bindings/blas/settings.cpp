@@ -34,6 +34,4 @@ OffloadChoice offload_choice() {
   return choice;
 }
 
-bool report_is_wanted() { return variable("MYGEMM_REPORT") == "1"; }
-
 }  // namespace mygemm::blas

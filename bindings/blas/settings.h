@@ -9,7 +9,4 @@ enum class OffloadChoice { kAuto, kAlways, kNever };
 // else auto. Another value is auto, and is named on stderr.
 OffloadChoice offload_choice();
 
-// MYGEMM_REPORT = 1: count the calls, and print the counts at exit.
-bool report_is_wanted();
-
 }  // namespace mygemm::blas

@@ -1,105 +1,61 @@
 // cuBLAS's products, under cuBLAS's names. The 64-bit functions are the same with wider sizes.
-#include "real_cublas.h"
-#include "take.h"
+#include "take_or_forward.h"
 
 namespace mygemm::cublas {
 namespace {
 
-// describe: makes a GemmCall of the arguments after the handle.
-template <class Describe, class... Arguments>
-cublasStatus_t take_or_forward(Function function, Describe describe, cublasHandle_t handle,
-                               Arguments... arguments) {
-  const auto status = take(function, handle, describe(arguments...));
-  return status ? *status : forward(function, handle, arguments...);
+GemmCall product(cublasOperation_t transa, cublasOperation_t transb, int64_t m, int64_t n,
+                 int64_t k, const void* alpha, const Operand& a, const Operand& b, const void* beta,
+                 const Operand& c, Batch batch, int64_t batch_count,
+                 cublasComputeType_t compute = CUBLAS_COMPUTE_32F,
+                 cublasGemmAlgo_t algorithm = CUBLAS_GEMM_DEFAULT) {
+  return {transa, transb, m, n, k, alpha, a, b, beta, c, batch, batch_count, compute, algorithm};
 }
 
+// Descriptions of the arguments after the handle, one for each order of them.
 constexpr auto one = [](auto transa, auto transb, auto m, auto n, auto k, auto alpha, auto a,
                         auto lda, auto b, auto ldb, auto beta, auto c, auto ldc) {
-  return GemmCall{transa, transb, m, n, k, alpha, {a, lda}, {b, ldb}, beta, {c, ldc}};
+  return product(transa, transb, m, n, k, alpha, {a, lda}, {b, ldb}, beta, {c, ldc}, Batch::kNone,
+                 1);
 };
 
 constexpr auto batch_of_pointers = [](auto transa, auto transb, auto m, auto n, auto k, auto alpha,
                                       auto a, auto lda, auto b, auto ldb, auto beta, auto c,
                                       auto ldc, auto batch_count) {
-  return GemmCall{transa,   transb,           m,          n, k, alpha, {a, lda}, {b, ldb}, beta,
-                  {c, ldc}, Batch::kPointers, batch_count};
+  return product(transa, transb, m, n, k, alpha, {a, lda}, {b, ldb}, beta, {c, ldc},
+                 Batch::kPointers, batch_count);
 };
 
 constexpr auto batch_at_strides = [](auto transa, auto transb, auto m, auto n, auto k, auto alpha,
                                      auto a, auto lda, auto stride_a, auto b, auto ldb,
                                      auto stride_b, auto beta, auto c, auto ldc, auto stride_c,
                                      auto batch_count) {
-  return GemmCall{transa,
-                  transb,
-                  m,
-                  n,
-                  k,
-                  alpha,
-                  {a, lda, stride_a},
-                  {b, ldb, stride_b},
-                  beta,
-                  {c, ldc, stride_c},
-                  Batch::kStrided,
-                  batch_count};
+  return product(transa, transb, m, n, k, alpha, {a, lda, stride_a}, {b, ldb, stride_b}, beta,
+                 {c, ldc, stride_c}, Batch::kStrided, batch_count);
 };
 
 constexpr auto typed_one = [](auto transa, auto transb, auto m, auto n, auto k, auto alpha, auto a,
                               auto a_type, auto lda, auto b, auto b_type, auto ldb, auto beta,
                               auto c, auto c_type, auto ldc, auto compute, auto algorithm) {
-  return GemmCall{transa,
-                  transb,
-                  m,
-                  n,
-                  k,
-                  alpha,
-                  {a, lda, 0, a_type},
-                  {b, ldb, 0, b_type},
-                  beta,
-                  {c, ldc, 0, c_type},
-                  Batch::kNone,
-                  1,
-                  compute,
-                  algorithm};
+  return product(transa, transb, m, n, k, alpha, {a, lda, 0, a_type}, {b, ldb, 0, b_type}, beta,
+                 {c, ldc, 0, c_type}, Batch::kNone, 1, compute, algorithm);
 };
 
 constexpr auto typed_pointers = [](auto transa, auto transb, auto m, auto n, auto k, auto alpha,
                                    auto a, auto a_type, auto lda, auto b, auto b_type, auto ldb,
                                    auto beta, auto c, auto c_type, auto ldc, auto batch_count,
                                    auto compute, auto algorithm) {
-  return GemmCall{transa,
-                  transb,
-                  m,
-                  n,
-                  k,
-                  alpha,
-                  {a, lda, 0, a_type},
-                  {b, ldb, 0, b_type},
-                  beta,
-                  {c, ldc, 0, c_type},
-                  Batch::kPointers,
-                  batch_count,
-                  compute,
-                  algorithm};
+  return product(transa, transb, m, n, k, alpha, {a, lda, 0, a_type}, {b, ldb, 0, b_type}, beta,
+                 {c, ldc, 0, c_type}, Batch::kPointers, batch_count, compute, algorithm);
 };
 
 constexpr auto typed_strides = [](auto transa, auto transb, auto m, auto n, auto k, auto alpha,
                                   auto a, auto a_type, auto lda, auto stride_a, auto b, auto b_type,
                                   auto ldb, auto stride_b, auto beta, auto c, auto c_type, auto ldc,
                                   auto stride_c, auto batch_count, auto compute, auto algorithm) {
-  return GemmCall{transa,
-                  transb,
-                  m,
-                  n,
-                  k,
-                  alpha,
-                  {a, lda, stride_a, a_type},
-                  {b, ldb, stride_b, b_type},
-                  beta,
-                  {c, ldc, stride_c, c_type},
-                  Batch::kStrided,
-                  batch_count,
-                  compute,
-                  algorithm};
+  return product(transa, transb, m, n, k, alpha, {a, lda, stride_a, a_type},
+                 {b, ldb, stride_b, b_type}, beta, {c, ldc, stride_c, c_type}, Batch::kStrided,
+                 batch_count, compute, algorithm);
 };
 
 }  // namespace

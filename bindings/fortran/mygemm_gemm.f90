@@ -1,6 +1,6 @@
 ! The general product, mygemm_gemm(); see the module mygemm. Its arguments are the components of
-! mygemm_gemm_t, which begin as one FP32 product without epilogue whose C is D: set those that differ.
-! Sizes are 64-bit; assignment converts any kind of integer.
+! mygemm_gemm_t, which begin as one FP32 product without epilogue whose C is D: set those that
+! differ. Sizes are 64-bit; assignment converts any kind of integer.
 module mygemm_general
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int32_t, c_int64_t, c_loc, c_null_ptr, &
     c_ptr, c_size_t, c_sizeof
@@ -9,8 +9,8 @@ module mygemm_general
   private
   public :: mygemm_gemm_t, mygemm_gemm, mygemm_gemm_workspace_size, mygemm_explain_gemm
 
-  ! mygemmGemm_t. struct_size is filled in by the functions below. Matrices, bias, alpha and beta are
-  ! addresses: c_loc() of a target, or of device memory.
+  ! mygemmGemm_t. struct_size is filled in by the functions below. Matrices, bias, alpha and beta
+  ! are addresses: c_loc() of a target, or of device memory.
   type, bind(C) :: mygemm_gemm_t
     integer(c_size_t) :: struct_size = 0
     integer(c_int32_t) :: transa = MYGEMM_OP_N, transb = MYGEMM_OP_N

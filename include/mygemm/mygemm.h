@@ -10,9 +10,9 @@
  *  - Compute calls are asynchronous on the handle's stream (CUDA) or done on return (host). They
  *    never allocate device memory, synchronise, throw, print or abort, and are legal during
  *    stream capture.
- *  - Arguments are checked in this order: handle, enums, sizes and leading dimensions; then calls
- *    with nothing to do succeed; then pointers, byte counts, overlap. A refused call writes
- *    nothing, returns a status, and leaves a sentence in mygemm_last_error().
+ *  - Arguments are checked in this order: handle, enums, element types, sizes and leading
+ *    dimensions; then calls with nothing to do succeed; then pointers, byte counts, overlap. A
+ *    refused call writes nothing, returns a status, and leaves a sentence in mygemm_last_error().
  *  - Same inputs, same device, same library: the same bits, every time.
  *  - A handle may be used from several threads, one at a time.
  */

@@ -1,31 +1,37 @@
-// Unit tests: what the tables of rows point to. Nothing is launched here, so that the plan is
-// tested without any kernel, and a plan that did launch would fail.
-#include "kernels/rows.h"
+// Unit tests: the launchers that the tables of kernels point to. Nothing is launched here, so that
+// the plan is tested without any kernel, and a plan that did launch would fail.
+#include "host/gemm.h"
+#include "host/softmax.h"
+#include "host/transpose.h"
 
 namespace mygemm::host {
 namespace {
 Status refuse() { return fail(MYGEMM_STATUS_INTERNAL_ERROR, "unit tests launch nothing"); }
 }  // namespace
 
-Status gemm_naive(const GemmRow&, const GemmProblem&, const LaunchContext&) { return refuse(); }
-Status gemm_blocked(const GemmRow&, const GemmProblem&, const LaunchContext&) { return refuse(); }
-Status gemm_cblas(const GemmRow&, const GemmProblem&, const LaunchContext&) { return refuse(); }
+using Context = LaunchContext;
 
-Status softmax_naive(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&) {
+Status launch_gemm_naive(const GemmProblem&, const GemmConfig&, const Context&) { return refuse(); }
+Status launch_gemm_blocked(const GemmProblem&, const GemmConfig&, const Context&) {
   return refuse();
 }
-Status softmax_vectorised(const SoftmaxRow&, const SoftmaxProblem&, const LaunchContext&) {
+Status launch_gemm_cblas(const GemmProblem&, const GemmConfig&, const Context&) { return refuse(); }
+
+Status launch_softmax_naive(const SoftmaxProblem&, const SoftmaxConfig&, const Context&) {
+  return refuse();
+}
+Status launch_softmax_vectorised(const SoftmaxProblem&, const SoftmaxConfig&, const Context&) {
   return refuse();
 }
 
-Status transpose_naive(const TransposeRow&, const TransposeProblem&, const LaunchContext&) {
+Status launch_transpose_naive(const TransposeProblem&, const TransposeConfig&, const Context&) {
   return refuse();
 }
-Status transpose_blocked(const TransposeRow&, const TransposeProblem&, const LaunchContext&) {
+Status launch_transpose_blocked(const TransposeProblem&, const TransposeConfig&, const Context&) {
   return refuse();
 }
-Status transpose_through_workspace(const TransposeRow&, const TransposeProblem&,
-                                   const LaunchContext&) {
+Status launch_transpose_through_workspace(const TransposeProblem&, const TransposeConfig&,
+                                          const Context&) {
   return refuse();
 }
 
