@@ -15,14 +15,14 @@
 
 namespace mygemm {
 
-// The part of a Config that all operations have: the grid, what it takes, how long it should take.
-// For kernels that launch several grids, the one that does most of the work.
+// The part of a Config that all operations have: the grid, its resources, its estimated time. For
+// kernels that launch several grids, those of the grid that does most of the work.
 struct LaunchConfig {
   int64_t blocks = 0;      // of the grid
   int threads = 0;         // of a block
   int cluster_blocks = 0;  // blocks of a cluster; 0: none
   size_t shared_bytes = 0;
-  size_t workspace_bytes = 0;  // what the launch will use of the handle's workspace
+  size_t workspace_bytes = 0;  // bytes of the handle's workspace that the launch uses
   double seconds = 0;          // estimated
 };
 
@@ -33,7 +33,7 @@ struct PlanOptions {
   const char* forced = nullptr;  // a kernel's name, or nullptr
 };
 
-// What a launch gets besides its problem and its Config. The workspace has the Config's bytes.
+// The arguments of a launch besides problem and Config. The workspace has the Config's bytes.
 struct LaunchContext {
   mygemmStream_t stream;
   void* workspace;
@@ -45,7 +45,7 @@ struct Kernel {
   using Config = typename Problem::Config;
   using Figures = typename Problem::Figures;
 
-  const char* name;  // unique within the operation
+  const char* name;    // unique within the operation
   int min_cc, max_cc;  // compute capabilities, inclusive; 0, 0: the host
   const char* (*configure)(const Kernel&, const Problem&, const DeviceTraits&, const PlanOptions&,
                            Config*);
