@@ -10,7 +10,7 @@
 namespace mygemm {
 namespace {
 
-// Kernels of the device's kind are candidates; the host's and the GPU's never mix.
+// The candidates are the kernels of the device's backend, host or GPU.
 template <class Problem>
 bool same_kind(const Kernel<Problem>& kernel, const DeviceTraits& device) {
   return kernel.on_host() == (device.cc == 0);
@@ -91,7 +91,7 @@ std::string explain(const Problem& problem, const DeviceTraits& device,
                  plan.config.seconds * 1e6, plan.config.workspace_bytes,
                  options.forced ? ", forced by the environment" : "");
   } else {
-    text += std::string("chosen: none (") + last_error_text() + ")\n";  // of any length
+    text += std::string("chosen: none (") + last_error_text() + ")\n";  // sentences have any length
   }
   text += "call: " + describe(problem) + "\n";
   text += line("device: %s", device.name);
@@ -125,8 +125,8 @@ template const char* configure(const GemmKernel&, const GemmProblem&, const Devi
                                const PlanOptions&, GemmConfig*);
 template const char* configure(const SoftmaxKernel&, const SoftmaxProblem&, const DeviceTraits&,
                                const PlanOptions&, SoftmaxConfig*);
-template const char* configure(const TransposeKernel&, const TransposeProblem&,
-                               const DeviceTraits&, const PlanOptions&, TransposeConfig*);
+template const char* configure(const TransposeKernel&, const TransposeProblem&, const DeviceTraits&,
+                               const PlanOptions&, TransposeConfig*);
 template std::string explain(const GemmProblem&, const DeviceTraits&, const PlanOptions&);
 template std::string explain(const SoftmaxProblem&, const DeviceTraits&, const PlanOptions&);
 template std::string explain(const TransposeProblem&, const DeviceTraits&, const PlanOptions&);
