@@ -13,8 +13,8 @@ namespace {
 // How a descriptor names its matrices: by one pointer each, or by arrays of pointers.
 enum class Form { kStrided, kPointers };
 
-// alpha or beta as kernels get it. What validate will refuse is not followed; without a handle
-// values are in host memory.
+// alpha or beta as kernels get it. A pointer that validate will refuse is not dereferenced; without
+// a handle, values are in host memory.
 Scalar scalar(const mygemmContext* context, const void* pointer) {
   const float* address = static_cast<const float*>(pointer);
   const bool on_device =
@@ -24,7 +24,7 @@ Scalar scalar(const mygemmContext* context, const void* pointer) {
   return {value, address, on_device};
 }
 
-// The descriptor that a caller handed over, as far as this library knows its fields.
+// Checks the pointer to the caller's descriptor, and its struct_size.
 Status read_call(const mygemmGemm_t* call) {
   RETURN_IF_ERROR(need_result("call", call));
   return check_struct("call", "MYGEMM_GEMM_INIT", call, sizeof *call);
@@ -32,8 +32,9 @@ Status read_call(const mygemmGemm_t* call) {
 
 Form form_of(const mygemmGemm_t& call) { return call.D_array ? Form::kPointers : Form::kStrided; }
 
-// A problem from a descriptor whose enumerations and types are checked here, and nothing else. The
-// handle, where there is one, says where alpha and beta live, and the math mode if asked to.
+// Makes a problem from a descriptor, of which it checks the enumerations and types only. The
+// handle, where there is one, tells where alpha and beta are, and the math mode if the descriptor
+// asks it to.
 Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Form form,
                     GemmProblem* problem) {
   if (!valid_operation("transa", call.transa) || !valid_operation("transb", call.transb) ||
@@ -80,7 +81,7 @@ Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Form
   return MYGEMM_STATUS_SUCCESS;
 }
 
-// What explain and workspace queries assume: leading dimensions of 0 are the smallest legal ones.
+// In explain calls and workspace queries, leading dimensions of 0 mean the smallest legal ones.
 void complete_leading_dimensions(GemmProblem* p) {
   const bool in_place = p->in_place();
   const auto complete = [](int64_t rows, Operand* operand) {
@@ -135,7 +136,7 @@ Status run_plain(const mygemmContext* context, const mygemmGemm_t& call, Form fo
   return run(*context, problem);
 }
 
-// A shorthand to be explained or asked about: the scalars are 1 and 0.
+// A shorthand's problem for explain calls and workspace queries: the scalars are 1 and 0.
 Status make_plain(const mygemmContext* context, const mygemmGemm_t& call, GemmProblem* problem) {
   RETURN_IF_ERROR(make_problem(context, call, Form::kStrided, problem));
   problem->epilogue.alpha = {1.0f, nullptr, false};
