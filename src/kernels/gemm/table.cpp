@@ -53,8 +53,8 @@ constexpr GemmKernel sliced_kernel(const char* name, const GemmFigures& figures)
           cuda_launcher<cuda::launch_gemm_sliced<Tile>>(), figures};
 }
 
-// Figures: GemmFigures. Stream-K keeps all multiprocessors busy, at 700 W and lower clocks: for as
-// long a time, whole tiles are as fast or faster (3072^3: 1.10 times, 8192^3: 1.01), hence the
+// Figures: GemmFigures. Stream-K keeps all multiprocessors busy, at 700 W and lower clocks; over the
+// same time data-parallel tiles are as fast or faster (3072^3: 1.10 times, 8192^3: 1.01), hence the
 // smaller efficiency.
 constexpr GemmKernel kKernels[] = {
     tf32x3_kernel<Tensor128x192, false>(
