@@ -72,7 +72,7 @@ void set_math(const Session& session, cublasComputeType_t compute) {
   mygemm_set_math_mode(session.handle, pedantic ? MYGEMM_MATH_STRICT : default_mode);
 }
 
-// From sm_80 on cuBLAS ignores the algorithm; on older devices calls that name one are forwarded.
+// Calls that name another algorithm are forwarded, although cuBLAS ignores it from sm_80 on.
 bool any_algorithm(cublasGemmAlgo_t algorithm) {
   return algorithm == CUBLAS_GEMM_DEFAULT || algorithm == CUBLAS_GEMM_DEFAULT_TENSOR_OP;
 }
@@ -160,7 +160,7 @@ bool is_operation(cublasOperation_t operation) {
   return operation == CUBLAS_OP_N || operation == CUBLAS_OP_T || operation == CUBLAS_OP_C;
 }
 
-// One summand of a geam; is it the whole result, transposed?
+// One of the two summands of a geam.
 struct Summand {
   cublasOperation_t trans;
   const float* scale;
