@@ -55,14 +55,14 @@ def conflict_share(code):
 
 
 def readable(name):
-    """tma 256 x 128, A along k, B shifted: of the mangled name of a TMA-fed kernel."""
-    tile = re.search(r"FedTileILi(\d+)ELi(\d+)E", name)
-    feeds = re.search(r"FeedE(\d)ELS\w*_(\d)E", name)
-    if not tile or not feeds:
+    """tma 256 x 128, A transposing, B by TMA, fused: of the mangled name of a TMA-fed kernel."""
+    tile = re.search(r"TmaTileILi(\d+)ELi(\d+)E", name)
+    loads = re.search(r"OperandLoadE(\d)ELS\w*_(\d)ELb(\d)E", name)
+    if not tile or not loads:
         return name
-    kinds = ("along the tile", "shifted", "along k")
-    a, b = (kinds[int(feed)] for feed in feeds.groups())
-    return f"tma {tile[1]} x {tile[2]}, A {a}, B {b}"
+    kinds = ("by TMA", "by 16 bytes", "by 4 bytes", "transposing")  # OperandLoad
+    a, b = (kinds[int(load)] for load in loads.groups()[:2])
+    return f"tma {tile[1]} x {tile[2]}, A {a}, B {b}{', fused' if loads[3] == '1' else ''}"
 
 
 def measure(nvcc, sources, arguments):

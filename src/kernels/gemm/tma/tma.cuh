@@ -37,20 +37,15 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args, const Strea
       meet(s, &parity);
     }
     const TileOrigin origin{batch, i, j};
-    const auto partial = [&](const auto& epilogue) {
-      return OutputTile(partial_tile<Tile>(args, s.block), Tile::kBlockM, Tile::kBlockM,
-                        Tile::kBlockN, epilogue);
-    };
-    if constexpr (kFused) {
-      const FusedEpilogue<> fused(args.p, scalars, origin);
-      finishes ? store_tile<Tile>(s, args, to_add, OutputTile(args.p, origin, fused), sum, place,
-                                  thread, &parity)
-               : store_tile<Tile>(s, args, {}, partial(PartialSums{}), sum, place, thread, &parity);
+    const OutputTile partial(partial_tile<Tile>(args, s.block), Tile::kBlockM, Tile::kBlockM,
+                             Tile::kBlockN, PartialSums{});
+    if (finishes) {
+      with_instance_epilogue<kFused>(args.p, scalars, origin, [&](const auto& epilogue) {
+        store_tile<Tile>(s, args, to_add, OutputTile(args.p, origin, epilogue), sum, place, thread,
+                         &parity);
+      });
     } else {
-      // One store for both: as two, the code outgrows the instruction cache.
-      OutputTile to(args.p, origin, ScaleEpilogue{scalars.alpha, scalars.beta});
-      if (!finishes) to = partial(ScaleEpilogue::none());
-      store_tile<Tile>(s, args, to_add, to, sum, place, thread, &parity);
+      store_tile<Tile>(s, args, {}, partial, sum, place, thread, &parity);
     }
     if (!finishes) {
       meet(s, &parity);  // the whole partial tile is there
