@@ -20,7 +20,10 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args, const Strea
   const LanePlace<Tile> place(warp % Tile::kGroupWarps, lane);
   int taken = 0;        // k steps, by all groups
   unsigned parity = 0;  // of meetings
-  WorkList list(schedule, s.block);
+  // Uniform, so that the compiler keeps the main loop's counters in uniform registers: else it took
+  // 5 % longer (1024^3 in 128 x 64 tiles on an H200).
+  const int block = ptx::same_in_warp(s.block);
+  WorkList list(schedule, block);
   for (WorkItem item; list.next(&item);) {
     Results<Tile> sum = {};
     const int steps = ptx::same_in_warp(item.end - item.begin);
@@ -33,11 +36,11 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args, const Strea
     const bool finishes = item.end == schedule.steps;
     PartialTiles to_add = {};
     if (finishes && item.begin > 0) {
-      to_add = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);
+      to_add = persistent::await_partial_tiles<Tile>(args, item.tile, block, thread);
       meet(s, &parity);
     }
     const TileOrigin origin{batch, i, j};
-    const OutputTile partial(partial_tile<Tile>(args, s.block), Tile::kBlockM, Tile::kBlockM,
+    const OutputTile partial(partial_tile<Tile>(args, block), Tile::kBlockM, Tile::kBlockM,
                              Tile::kBlockN, PartialSums{});
     if (finishes) {
       with_instance_epilogue<kFused>(args.p, scalars, origin, [&](const auto& epilogue) {
@@ -49,7 +52,7 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args, const Strea
     }
     if (!finishes) {
       meet(s, &parity);  // the whole partial tile is there
-      if (thread == 0) persistent::announce_partial_tile(args, s.block);
+      if (thread == 0) persistent::announce_partial_tile(args, block);
     }
   }
 }
