@@ -56,8 +56,9 @@ struct GemmProblem {
   using Figures = GemmFigures;
 
   bool transa, transb;
-  // The epilogue is more than alpha and beta, or C is not D: see update_fused(). Kernels look at this
-  // alone where it is false: each further line of their parameters that they read would cost 0.3 us.
+  // The epilogue is more than alpha and beta, or C is not D: see update_fused(). Kernels look at
+  // this alone where it is false: each further line of their parameters that they read would cost
+  // 0.3 us.
   bool fused;
   int64_t m, n, k;
   Operand a, b, d;
@@ -77,7 +78,8 @@ struct GemmProblem {
   }
   // For whoever has set C, D or the epilogue.
   constexpr void update_fused() {
-    fused = epilogue.bias != nullptr || epilogue.activation != MYGEMM_ACTIVATION_NONE || !in_place();
+    fused =
+        epilogue.bias != nullptr || epilogue.activation != MYGEMM_ACTIVATION_NONE || !in_place();
   }
   // The extent of the contiguous dimension of A and B as stored.
   constexpr int64_t a_rows() const { return transa ? k : m; }

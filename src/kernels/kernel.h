@@ -18,12 +18,12 @@ namespace mygemm {
 // The part of a Config that all operations have: the grid, what it takes, how long it should take.
 // For kernels that launch several grids, the one that does most of the work.
 struct LaunchConfig {
-  int64_t blocks = 0;      // of the grid
+  double seconds = 0;          // estimated
+  int64_t blocks = 0;          // of the grid
+  size_t workspace_bytes = 0;  // used of the handle's workspace
+  size_t shared_bytes = 0;
   int threads = 0;         // of a block
   int cluster_blocks = 0;  // blocks of a cluster; 0: none
-  size_t shared_bytes = 0;
-  size_t workspace_bytes = 0;  // what the launch will use of the handle's workspace
-  double seconds = 0;          // estimated
 };
 
 constexpr int64_t kMostGridBlocks = 2147483647;
@@ -45,7 +45,7 @@ struct Kernel {
   using Config = typename Problem::Config;
   using Figures = typename Problem::Figures;
 
-  const char* name;  // unique within the operation
+  const char* name;    // unique within the operation
   int min_cc, max_cc;  // compute capabilities, inclusive; 0, 0: the host
   const char* (*configure)(const Kernel&, const Problem&, const DeviceTraits&, const PlanOptions&,
                            Config*);
@@ -64,8 +64,7 @@ std::span<const GemmKernel> kernels_for(const GemmProblem&);
 std::span<const SoftmaxKernel> kernels_for(const SoftmaxProblem&);
 std::span<const TransposeKernel> kernels_for(const TransposeProblem&);
 
-// Whether the kernel takes the problem's element types.
-bool takes_types(const GemmKernel&, const GemmProblem&);
+// Whether the kernel takes the problem's element types; products: kernels/gemm/config.h.
 inline bool takes_types(const SoftmaxKernel&, const SoftmaxProblem&) { return true; }
 inline bool takes_types(const TransposeKernel&, const TransposeProblem&) { return true; }
 

@@ -227,9 +227,11 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
   const int column = in_group / Tile::kWarpsM * Tile::kWarpN;
   if (steps > 0) {
     StepLoader<StageA, Tile::kThreads> load_a(
-        p.a.matrix<const Element>(batch) + (kTransA ? i0 * p.a.ld + k0 : i0 + k0 * p.a.ld), p.a.ld, p.m - i0);
+        p.a.matrix<const Element>(batch) + (kTransA ? i0 * p.a.ld + k0 : i0 + k0 * p.a.ld), p.a.ld,
+        p.m - i0);
     StepLoader<StageB, Tile::kThreads> load_b(
-        p.b.matrix<const Element>(batch) + (kTransB ? j0 + k0 * p.b.ld : j0 * p.b.ld + k0), p.b.ld, p.n - j0);
+        p.b.matrix<const Element>(batch) + (kTransB ? j0 + k0 * p.b.ld : j0 * p.b.ld + k0), p.b.ld,
+        p.n - j0);
     // Steps before the first only load: so all loads are one place in the code, and what runs once
     // from a cold instruction cache is short.
 #pragma unroll 1
@@ -290,10 +292,11 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
 template <class Tile>
 Status cuda::launch_gemm_sliced(const GemmProblem& p, const GemmConfig& config,
                                 const LaunchContext& context) {
-  const SlicedArgs args{p, Divisor(static_cast<unsigned>(config.tiles_m)),
-                        Divisor(static_cast<unsigned>(config.tiles_n)),
-                        static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(config.splits)) - 1),
-                        config.k_per_split};
+  const SlicedArgs args{
+      p, Divisor(static_cast<unsigned>(config.tiles_m)),
+      Divisor(static_cast<unsigned>(config.tiles_n)),
+      static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(config.splits)) - 1),
+      config.k_per_split};
   const auto run = [&](auto kernel) { return launch(context, kernel, config, args); };
   if (p.transa) {
     return p.transb ? run(gemm_sliced<Tile, true, true>) : run(gemm_sliced<Tile, true, false>);

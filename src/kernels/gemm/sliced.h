@@ -75,7 +75,8 @@ const char* configure_sliced(const GemmKernel& kernel, const GemmProblem& p,
   set_tiles<Tile>(config, p);
   set_block<Tile>(config, device);
   const double tiles = estimate::block_tiles(*config, p);
-  const int64_t splits = int64_t{1} << sliced::log2_splits<Tile>(p, device, config->resident, tiles);
+  const int64_t splits = int64_t{1}
+                         << sliced::log2_splits<Tile>(p, device, config->resident, tiles);
   if (!set_blocks(config, p, splits)) return kTooManyTiles;
   config->splits = splits;
   config->k_per_split = p.k;
@@ -85,7 +86,7 @@ const char* configure_sliced(const GemmKernel& kernel, const GemmProblem& p,
     config->k_per_split = ceil_div(ceil_div(p.k, splits), 4) * 4;
   }
   const double parts = static_cast<double>(splits);
-  const double computing = estimate::tile_seconds(
+  const double computing = estimate::tile_seconds<Tile>(
       *config, kernel.figures, {.fill_steps = kernel.figures.fill_steps, .part_steps = true},
       both_aligned(p), tiles * parts, estimate::effective_k(p) / parts, device);
   config->seconds = kLaunchSeconds + (splits > 1 ? kClusterSeconds : 0.0) +

@@ -226,8 +226,10 @@ __global__ void __launch_bounds__(Tile::kThreads,
     if (to_load == 0 && tile_ahead < args.tiles) {
       const TilePlace place = place_of(args, tile_ahead);
       const int64_t i0 = int64_t{place.m} * Tile::kBlockM, j0 = int64_t{place.n} * Tile::kBlockN;
-      load_a.begin(p.a.matrix<const Element>(place.batch) + (kTransA ? i0 * p.a.ld : i0), p.a.ld, p.m - i0);
-      load_b.begin(p.b.matrix<const Element>(place.batch) + (kTransB ? j0 : j0 * p.b.ld), p.b.ld, p.n - j0);
+      load_a.begin(p.a.matrix<const Element>(place.batch) + (kTransA ? i0 * p.a.ld : i0), p.a.ld,
+                   p.m - i0);
+      load_b.begin(p.b.matrix<const Element>(place.batch) + (kTransB ? j0 : j0 * p.b.ld), p.b.ld,
+                   p.n - j0);
       tile_ahead += stride;
       to_load = steps;
     }

@@ -1,7 +1,7 @@
 // Products with a thin side (gemv and the like): arguments and stores that the kernels for either
-// layout of the long operand share. X is the operand of the larger side of C, Y the other one. X is read once and by
-// one thread, so it goes from global memory to registers; Y is read by all of a block's threads,
-// from shared memory.
+// layout of the long operand share. X is the operand of the larger side of C, Y the other one. X is
+// read once and by one thread, so it goes from global memory to registers; Y is read by all of a
+// block's threads, from shared memory.
 #pragma once
 
 #include "kernels/divisor.h"
@@ -31,9 +31,9 @@ struct ThinArgs {
   float* partials;       // (split, batch, n, m), or nullptr: results go to D
 };
 
-// The tile, or the tiles of all passes, and the split that a block computes. The block's number comes
-// from a lane that the compiler does not know: so it works this out where it is needed, instead of
-// keeping it in registers that the sums and loads need.
+// The tile, or the tiles of all passes, and the split that a block computes. The block's number
+// comes from a lane that the compiler does not know: so it works this out where it is needed,
+// instead of keeping it in registers that the sums and loads need.
 struct ThinBlock {
   unsigned tile, matrix, split;
 
