@@ -1,5 +1,5 @@
-// The extern "C" functions of matrix products. mygemm_sgemm and its siblings are shorthands: each
-// fills the descriptor of the general product, and all descriptors become problems in one place.
+// The extern "C" functions of matrix products: mygemm_gemm and its shorthands, mygemm_sgemm and its
+// siblings, which build the same problem.
 #include <algorithm>
 #include <cmath>
 
@@ -9,9 +9,6 @@
 
 namespace mygemm {
 namespace {
-
-// How a descriptor names its matrices: by one pointer each, or by arrays of pointers.
-enum class Form { kStrided, kPointers };
 
 // alpha or beta as kernels get it. A pointer that validate will refuse is not dereferenced; without
 // a handle, values are in host memory.
@@ -30,55 +27,102 @@ Status read_call(const mygemmGemm_t* call) {
   return check_struct("call", "MYGEMM_GEMM_INIT", call, sizeof *call);
 }
 
-Form form_of(const mygemmGemm_t& call) { return call.D_array ? Form::kPointers : Form::kStrided; }
+// The arguments that all products have, before their enumerations are checked.
+struct GemmShape {
+  int transa, transb;
+  int64_t m, n, k;
+  int64_t batch_count;
+  bool pointer_arrays = false;
+};
 
-// Makes a problem from a descriptor, of which it checks the enumerations and types only. The
-// handle, where there is one, tells where alpha and beta are, and the math mode if the descriptor
-// asks it to.
-Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Form form,
-                    GemmProblem* problem) {
-  if (!valid_operation("transa", call.transa) || !valid_operation("transb", call.transb) ||
-      !valid_data_type("atype", call.atype) || !valid_data_type("btype", call.btype) ||
-      !valid_data_type("ctype", call.ctype) || !valid_data_type("dtype", call.dtype) ||
-      !valid_product_math(call.math) || !valid_activation(call.activation)) {
+bool valid_operations(const GemmShape& shape) {
+  return valid_operation("transa", shape.transa) && valid_operation("transb", shape.transb);
+}
+
+// D = alpha op(A) op(B) + beta D. The handle, where there is one, tells where alpha and beta are,
+// and the math mode.
+GemmProblem plain_product(const mygemmContext* context, const GemmShape& shape, const void* alpha,
+                          const Operand& a, const Operand& b, const void* beta, const Operand& d) {
+  return {.transa = shape.transa != MYGEMM_OP_N,
+          .transb = shape.transb != MYGEMM_OP_N,
+          .fused = false,
+          .m = shape.m,
+          .n = shape.n,
+          .k = shape.k,
+          .a = a,
+          .b = b,
+          .d = d,
+          .epilogue = {.alpha = scalar(context, alpha), .beta = scalar(context, beta)},
+          .c = d,
+          .batch_count = shape.batch_count,
+          .pointer_arrays = shape.pointer_arrays,
+          .readable_arrays = context && context->on_host(),
+          .math = context ? context->math_mode : MYGEMM_MATH_DEFAULT};
+}
+
+// Problems hold inputs and outputs in the same struct; inputs are never written through it.
+Operand strided(const float* data, int64_t ld, int64_t stride) {
+  return {const_cast<float*>(data), nullptr, ld, stride};
+}
+Operand array(const float* const* pointers, int64_t ld) {
+  return {nullptr, reinterpret_cast<void* const*>(const_cast<float* const*>(pointers)), ld, 0};
+}
+
+// The common body of the shorthands.
+Status run_plain(const mygemmContext* context, const GemmShape& shape, const float* alpha,
+                 const Operand& a, const Operand& b, const float* beta, const Operand& c) {
+  RETURN_IF_ERROR(need_handle(context));
+  if (!valid_operations(shape)) return MYGEMM_STATUS_INVALID_VALUE;
+  GemmProblem problem = plain_product(context, shape, alpha, a, b, beta, c);
+  problem.output_is_c = true;
+  return run(*context, problem);
+}
+
+// A shorthand's problem for explain calls and workspace queries: the scalars are 1 and 0.
+Status make_plain(const mygemmContext* context, const GemmShape& shape, const Operand& a,
+                  const Operand& b, const Operand& c, GemmProblem* problem) {
+  if (!valid_operations(shape)) return MYGEMM_STATUS_INVALID_VALUE;
+  *problem = plain_product(context, shape, nullptr, a, b, nullptr, c);
+  problem->epilogue.alpha = {1.0f, nullptr, false};
+  problem->epilogue.beta = {0.0f, nullptr, false};
+  problem->output_is_c = true;
+  return MYGEMM_STATUS_SUCCESS;
+}
+
+// Makes a problem from a descriptor, of which it checks the enumerations and types only.
+Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, GemmProblem* problem) {
+  const bool arrays = call.D_array != nullptr;
+  const GemmShape shape{call.transa, call.transb, call.m, call.n, call.k, call.batch_count, arrays};
+  if (!valid_operations(shape) || !valid_data_type("atype", call.atype) ||
+      !valid_data_type("btype", call.btype) || !valid_data_type("ctype", call.ctype) ||
+      !valid_data_type("dtype", call.dtype) || !valid_product_math(call.math) ||
+      !valid_activation(call.activation)) {
     return MYGEMM_STATUS_INVALID_VALUE;
   }
   const auto operand = [&](const void* data, const void* const* pointers, int64_t ld,
                            int64_t stride, int32_t type) {
-    const bool strided = form == Form::kStrided;
-    return Operand{strided ? const_cast<void*>(data) : nullptr,
-                   strided ? nullptr : const_cast<void* const*>(pointers), ld, strided ? stride : 0,
+    return Operand{arrays ? nullptr : const_cast<void*>(data),
+                   arrays ? const_cast<void* const*>(pointers) : nullptr, ld, arrays ? 0 : stride,
                    static_cast<mygemmDataType_t>(type)};
   };
-  const auto math = call.math == MYGEMM_MATH_OF_HANDLE
-                        ? (context ? context->math_mode : MYGEMM_MATH_DEFAULT)
-                        : static_cast<mygemmMathMode_t>(call.math);
-  *problem = {
-      .transa = call.transa != MYGEMM_OP_N,
-      .transb = call.transb != MYGEMM_OP_N,
-      .fused = false,  // below
-      .m = call.m,
-      .n = call.n,
-      .k = call.k,
-      .a = operand(call.A, call.A_array, call.lda, call.stride_a, call.atype),
-      .b = operand(call.B, call.B_array, call.ldb, call.stride_b, call.btype),
-      .d = operand(call.D, call.D_array, call.ldd, call.stride_d, call.dtype),
-      .epilogue = {.alpha = scalar(context, call.alpha),
-                   .beta = scalar(context, call.beta),
-                   .bias = call.bias,
-                   .stride_bias = call.bias ? call.stride_bias : 0,
-                   .activation = static_cast<mygemmActivation_t>(call.activation)},
-      .c = operand(call.C, call.C_array, call.ldc, call.stride_c, call.ctype),
-      .batch_count = call.batch_count,
-      .pointer_arrays = form == Form::kPointers,
-      .readable_arrays = context && context->on_host(),
-      .math = math,
-  };
-  RETURN_IF_ERROR(supported_types(*problem));
-  if (call.batch_count == 1) problem->c.stride = problem->d.stride;  // one matrix has none
-  if (!problem->c.data && !problem->c.pointers) problem->c = problem->d;
+  *problem =
+      plain_product(context, shape, call.alpha,
+                    operand(call.A, call.A_array, call.lda, call.stride_a, call.atype),
+                    operand(call.B, call.B_array, call.ldb, call.stride_b, call.btype), call.beta,
+                    operand(call.D, call.D_array, call.ldd, call.stride_d, call.dtype));
+  problem->epilogue.bias = call.bias;
+  problem->epilogue.stride_bias = call.bias ? call.stride_bias : 0;
+  problem->epilogue.activation = static_cast<mygemmActivation_t>(call.activation);
+  if (call.math != MYGEMM_MATH_OF_HANDLE) problem->math = static_cast<mygemmMathMode_t>(call.math);
+  const Operand c = operand(call.C, call.C_array, call.ldc, call.stride_c, call.ctype);
+  const bool c_is_d = !c.data && !c.pointers;
+  if (!c_is_d) {
+    problem->c = c;
+    if (call.batch_count == 1) problem->c.stride = problem->d.stride;  // one matrix has none
+  }
+  problem->c.type = c.type;
   problem->update_fused();
-  return MYGEMM_STATUS_SUCCESS;
+  return supported_types(*problem);
 }
 
 // In explain calls and workspace queries, leading dimensions of 0 mean the smallest legal ones.
@@ -95,54 +139,8 @@ void complete_leading_dimensions(GemmProblem* p) {
   } else {
     complete(p->m, &p->c);
   }
+  p->update_fused();
   p->readable_arrays = false;  // no pointer is followed
-}
-
-// The descriptor of C = alpha op(A) op(B) + beta C, without its matrices.
-mygemmGemm_t plain_product(mygemmOperation_t transa, mygemmOperation_t transb, int64_t m, int64_t n,
-                           int64_t k, const float* alpha, const float* beta, int64_t batch_count) {
-  mygemmGemm_t call = MYGEMM_GEMM_INIT;
-  call.transa = transa;
-  call.transb = transb;
-  call.m = m;
-  call.n = n;
-  call.k = k;
-  call.batch_count = batch_count;
-  call.alpha = alpha;
-  call.beta = beta;
-  return call;
-}
-
-void set_matrices(const float* A, int64_t lda, int64_t stride_a, const float* B, int64_t ldb,
-                  int64_t stride_b, const float* C, int64_t ldc, int64_t stride_c,
-                  mygemmGemm_t* call) {
-  call->A = A;
-  call->lda = lda;
-  call->stride_a = stride_a;
-  call->B = B;
-  call->ldb = ldb;
-  call->stride_b = stride_b;
-  call->D = const_cast<float*>(C);
-  call->ldd = ldc;
-  call->stride_d = stride_c;
-}
-
-// The common body of the shorthands.
-Status run_plain(const mygemmContext* context, const mygemmGemm_t& call, Form form) {
-  RETURN_IF_ERROR(need_handle(context));
-  GemmProblem problem;
-  RETURN_IF_ERROR(make_problem(context, call, form, &problem));
-  problem.output_is_c = true;
-  return run(*context, problem);
-}
-
-// A shorthand's problem for explain calls and workspace queries: the scalars are 1 and 0.
-Status make_plain(const mygemmContext* context, const mygemmGemm_t& call, GemmProblem* problem) {
-  RETURN_IF_ERROR(make_problem(context, call, Form::kStrided, problem));
-  problem->epilogue.alpha = {1.0f, nullptr, false};
-  problem->epilogue.beta = {0.0f, nullptr, false};
-  problem->output_is_c = true;
-  return MYGEMM_STATUS_SUCCESS;
 }
 
 }  // namespace
@@ -156,8 +154,10 @@ mygemmStatus_t mygemm_sgemm(mygemmHandle_t handle, mygemmOperation_t transa,
                             mygemmOperation_t transb, int64_t m, int64_t n, int64_t k,
                             const float* alpha, const float* A, int64_t lda, const float* B,
                             int64_t ldb, const float* beta, float* C, int64_t ldc) {
-  return mygemm_sgemm_strided_batched(handle, transa, transb, m, n, k, alpha, A, lda, 0, B, ldb, 0,
-                                      beta, C, ldc, 0, 1);
+  return guarded([&] {
+    return run_plain(handle, {transa, transb, m, n, k, 1}, alpha, strided(A, lda, 0),
+                     strided(B, ldb, 0), beta, strided(C, ldc, 0));
+  });
 }
 
 mygemmStatus_t mygemm_sgemm_strided_batched(mygemmHandle_t handle, mygemmOperation_t transa,
@@ -168,9 +168,9 @@ mygemmStatus_t mygemm_sgemm_strided_batched(mygemmHandle_t handle, mygemmOperati
                                             float* C, int64_t ldc, int64_t stride_c,
                                             int64_t batch_count) {
   return guarded([&] {
-    mygemmGemm_t call = plain_product(transa, transb, m, n, k, alpha, beta, batch_count);
-    set_matrices(A, lda, stride_a, B, ldb, stride_b, C, ldc, stride_c, &call);
-    return run_plain(handle, call, Form::kStrided);
+    return run_plain(handle, {transa, transb, m, n, k, batch_count}, alpha,
+                     strided(A, lda, stride_a), strided(B, ldb, stride_b), beta,
+                     strided(C, ldc, stride_c));
   });
 }
 
@@ -180,12 +180,8 @@ mygemmStatus_t mygemm_sgemm_batched(mygemmHandle_t handle, mygemmOperation_t tra
                                     const float* const B[], int64_t ldb, const float* beta,
                                     float* const C[], int64_t ldc, int64_t batch_count) {
   return guarded([&] {
-    mygemmGemm_t call = plain_product(transa, transb, m, n, k, alpha, beta, batch_count);
-    set_matrices(nullptr, lda, 0, nullptr, ldb, 0, nullptr, ldc, 0, &call);
-    call.A_array = reinterpret_cast<const void* const*>(A);
-    call.B_array = reinterpret_cast<const void* const*>(B);
-    call.D_array = reinterpret_cast<void* const*>(C);
-    return run_plain(handle, call, Form::kPointers);
+    return run_plain(handle, {transa, transb, m, n, k, batch_count, true}, alpha, array(A, lda),
+                     array(B, ldb), beta, array(C, ldc));
   });
 }
 
@@ -194,7 +190,7 @@ mygemmStatus_t mygemm_gemm(mygemmHandle_t handle, const mygemmGemm_t* call) {
     RETURN_IF_ERROR(need_handle(handle));
     RETURN_IF_ERROR(read_call(call));
     GemmProblem problem;
-    RETURN_IF_ERROR(make_problem(handle, *call, form_of(*call), &problem));
+    RETURN_IF_ERROR(make_problem(handle, *call, &problem));
     return run(*handle, problem);
   });
 }
@@ -205,8 +201,8 @@ mygemmStatus_t mygemm_sgemm_workspace_size(mygemmHandle_t handle, mygemmOperatio
   return guarded([&] {
     RETURN_IF_ERROR(need_handle(handle));
     GemmProblem problem;
-    RETURN_IF_ERROR(make_plain(
-        handle, plain_product(transa, transb, m, n, k, nullptr, nullptr, batch_count), &problem));
+    RETURN_IF_ERROR(
+        make_plain(handle, {transa, transb, m, n, k, batch_count}, {}, {}, {}, &problem));
     complete_leading_dimensions(&problem);
     return query_workspace(*handle, problem, bytes);
   });
@@ -218,7 +214,7 @@ mygemmStatus_t mygemm_gemm_workspace_size(mygemmHandle_t handle, const mygemmGem
     RETURN_IF_ERROR(need_handle(handle));
     RETURN_IF_ERROR(read_call(call));
     GemmProblem problem;
-    RETURN_IF_ERROR(make_problem(handle, *call, form_of(*call), &problem));
+    RETURN_IF_ERROR(make_problem(handle, *call, &problem));
     complete_leading_dimensions(&problem);
     return query_workspace(*handle, problem, bytes);
   });
@@ -232,10 +228,10 @@ mygemmStatus_t mygemm_explain_sgemm(mygemmHandle_t handle, const char* device,
                                     int64_t batch_count, char* text, size_t capacity,
                                     size_t* length) {
   return guarded([&] {
-    mygemmGemm_t call = plain_product(transa, transb, m, n, k, nullptr, nullptr, batch_count);
-    set_matrices(A, lda, stride_a, B, ldb, stride_b, C, ldc, stride_c, &call);
     GemmProblem problem;
-    RETURN_IF_ERROR(make_plain(handle, call, &problem));
+    RETURN_IF_ERROR(make_plain(handle, {transa, transb, m, n, k, batch_count},
+                               strided(A, lda, stride_a), strided(B, ldb, stride_b),
+                               strided(C, ldc, stride_c), &problem));
     return explain_call(handle, device, problem, text, capacity, length);
   });
 }
@@ -246,7 +242,7 @@ mygemmStatus_t mygemm_explain_gemm(mygemmHandle_t handle, const char* device,
   return guarded([&] {
     RETURN_IF_ERROR(read_call(call));
     GemmProblem problem;
-    RETURN_IF_ERROR(make_problem(handle, *call, form_of(*call), &problem));
+    RETURN_IF_ERROR(make_problem(handle, *call, &problem));
     complete_leading_dimensions(&problem);
     return explain_call(handle, device, problem, text, capacity, length);
   });

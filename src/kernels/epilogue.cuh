@@ -67,8 +67,9 @@ __device__ __forceinline__ float activate(float t, mygemmActivation_t activation
   return activation == MYGEMM_ACTIVATION_GELU ? gelu(t) : t;
 }
 
-// Rows and columns are those of the tile. kTransposed: the kernel computes D^T, and they are columns
-// and rows of D. Pointers are all that takes registers: the rest comes from the kernel's parameters.
+// Rows and columns are those of the tile. kTransposed: the kernel computes D^T, and they are
+// columns and rows of D. Pointers are all that takes registers: the rest comes from the kernel's
+// parameters.
 template <bool kTransposed = false>
 class FusedEpilogue {
  public:
@@ -114,11 +115,10 @@ __device__ __forceinline__ void with_epilogue(const GemmProblem& p, const Scalar
   }
 }
 
-// The same in a kernel with instances for each of the two, whose main loop would get other registers
-// if they were one.
+// The same in a kernel with instances for each of the two, whose main loop would get other
+// registers if they were one.
 template <bool kFused, class Store>
-__device__ __forceinline__ void with_instance_epilogue(const GemmProblem& p,
-                                                       const Scalars& scalars,
+__device__ __forceinline__ void with_instance_epilogue(const GemmProblem& p, const Scalars& scalars,
                                                        const TileOrigin& at, Store store) {
   if constexpr (kFused) {
     store(FusedEpilogue<>(p, scalars, at));
@@ -172,8 +172,8 @@ struct OutputTile {
   bool as_float4;  // columns are 16-byte aligned
   Epilogue epilogue;
 
-  __device__ __forceinline__ OutputTile(float* first_, int64_t ld_, int64_t rows_,
-                                        int64_t columns_, const Epilogue& epilogue_)
+  __device__ __forceinline__ OutputTile(float* first_, int64_t ld_, int64_t rows_, int64_t columns_,
+                                        const Epilogue& epilogue_)
       : first(first_),
         ld(ld_),
         rows(static_cast<int>(min(rows_, int64_t{1} << 30))),
@@ -199,9 +199,8 @@ struct OutputTile {
 // four times: then quads are exchanged, so that neighbours in a column go to neighbouring lanes.
 // `exchange` is the warp's own, and free. All lanes call this together.
 template <int kLanesM, int kColumnStep, class Epilogue>
-__device__ __forceinline__ void store_quads(float (&exchange)[32][4],
-                                            const OutputTile<Epilogue>& d, int row,
-                                            const float (&quad)[4]) {
+__device__ __forceinline__ void store_quads(float (&exchange)[32][4], const OutputTile<Epilogue>& d,
+                                            int row, const float (&quad)[4]) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   if (d.as_float4) {
     const int i = row + lane % kLanesM * 4, j = lane / kLanesM * kColumnStep;

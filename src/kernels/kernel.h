@@ -18,12 +18,12 @@ namespace mygemm {
 // The part of a Config that all operations have: the grid, its resources, its estimated time. For
 // kernels that launch several grids, those of the grid that does most of the work.
 struct LaunchConfig {
-  int64_t blocks = 0;      // of the grid
+  double seconds = 0;          // estimated
+  int64_t blocks = 0;          // of the grid
+  size_t workspace_bytes = 0;  // used of the handle's workspace
+  size_t shared_bytes = 0;
   int threads = 0;         // of a block
   int cluster_blocks = 0;  // blocks of a cluster; 0: none
-  size_t shared_bytes = 0;
-  size_t workspace_bytes = 0;  // bytes of the handle's workspace that the launch uses
-  double seconds = 0;          // estimated
 };
 
 constexpr int64_t kMostGridBlocks = 2147483647;
@@ -64,8 +64,7 @@ std::span<const GemmKernel> kernels_for(const GemmProblem&);
 std::span<const SoftmaxKernel> kernels_for(const SoftmaxProblem&);
 std::span<const TransposeKernel> kernels_for(const TransposeProblem&);
 
-// Whether the kernel takes the problem's element types.
-bool takes_types(const GemmKernel&, const GemmProblem&);
+// Whether the kernel takes the problem's element types; products: kernels/gemm/config.h.
 inline bool takes_types(const SoftmaxKernel&, const SoftmaxProblem&) { return true; }
 inline bool takes_types(const TransposeKernel&, const TransposeProblem&) { return true; }
 

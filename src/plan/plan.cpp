@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <limits>
 
 #include "log.h"
 
@@ -61,19 +60,19 @@ const char* configure(const Kernel<Problem>& kernel, const Problem& problem,
 template <class Problem>
 Status make_plan(const Problem& problem, const DeviceTraits& device, const PlanOptions& options,
                  Plan<Problem>* plan) {
-  *plan = {};
+  plan->kernel = nullptr;
   if (options.forced) return use_forced(problem, device, options, plan);
-  double least = std::numeric_limits<double>::infinity();
+  typename Problem::Config candidate;
   const char* reason = nullptr;
   for (const auto& kernel : kernels_for(problem)) {
     if (!same_kind(kernel, device)) continue;
-    typename Problem::Config config;
-    const char* refusal = configure(kernel, problem, device, options, &config);
+    candidate = {};
+    const char* refusal = configure(kernel, problem, device, options, &candidate);
     if (refusal) {
       reason = refusal;
-    } else if (config.seconds < least) {
-      *plan = {&kernel, config};
-      least = config.seconds;
+    } else if (!plan->kernel || candidate.seconds < plan->config.seconds) {
+      plan->kernel = &kernel;
+      plan->config = candidate;
     }
   }
   if (plan->kernel) return MYGEMM_STATUS_SUCCESS;

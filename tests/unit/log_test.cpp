@@ -51,6 +51,7 @@ TEST(Log, DescribesGeneralProducts) {
             "--stride-bias 5 --activation gelu --c-is-d 0 --reads-c 1");
   p = gemm(false, true, 5, 6, 7);
   p.epilogue.activation = MYGEMM_ACTIVATION_RELU;
+  p.update_fused();
   EXPECT_EQ(describe(p),
             "gemm --transa N --transb T -m 5 -n 6 -k 7 --lda 5 --ldb 6 --ldc 5 --ldd 5 --batch 1 "
             "--stride-a 0 --stride-b 0 --stride-c 0 --stride-d 0 --form single --bias 0 "
@@ -95,6 +96,7 @@ TEST(Log, DescribesTheLargestNumbers) {
   EXPECT_TRUE(describe(p).ends_with("--stride-c -9223372036854775808 --form strided"));
   p.epilogue.bias = address<void>(4);
   p.epilogue.stride_bias = INT64_MIN;
+  p.update_fused();
   EXPECT_TRUE(
       describe(p).ends_with("--bias 1 --stride-bias -9223372036854775808 "
                             "--activation none --c-is-d 1 --reads-c 0"));

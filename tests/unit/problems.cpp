@@ -51,6 +51,7 @@ GemmProblem with_epilogue(GemmProblem problem) {
   problem.epilogue.stride_bias = problem.batch_count == 1 ? 0 : problem.m;
   problem.epilogue.beta.value = 0.5f;
   problem.epilogue.activation = MYGEMM_ACTIVATION_GELU;
+  problem.update_fused();
   return problem;
 }
 
@@ -137,6 +138,7 @@ void random_problem(Random& random, GemmProblem* problem) {
   problem->epilogue.activation = random.pick(kActivations, 3);
   if (random.integer(0, 1) == 0) problem->epilogue.bias = address<void>(4);
   if (random.integer(0, 1) == 0) problem->c.data = address<void>(6);
+  problem->update_fused();
 }
 
 void random_problem(Random& random, SoftmaxProblem* problem) {

@@ -12,8 +12,8 @@ namespace mygemm {
 constexpr double kClusterSeconds = 0.6e-6;
 
 // Whether that many clusters of 2^log2 blocks run at once, where `resident` blocks fit on a
-// multiprocessor; false for clusters that are not portable. Clusters of 8 reach 120 of an H200's 132
-// multiprocessors: with two blocks on each, 32 clusters took twice the time of 30.
+// multiprocessor; false for clusters that are not portable. Clusters of 8 reach 120 of an H200's
+// 132 multiprocessors: with two blocks on each, 32 clusters took twice the time of 30.
 inline bool clusters_fit(const DeviceTraits& device, int resident, unsigned log2, double clusters) {
   return 1 << log2 <= kPortableCluster && device.cc >= 90 &&
          clusters <= device.clusters[log2] * resident;

@@ -1,4 +1,4 @@
-// Configs and figures of matrix products as text, and the types that kernels take.
+// Configs and figures of matrix products as text.
 #include "kernels/gemm/config.h"
 
 #include <cstdio>
@@ -60,11 +60,6 @@ std::string describe(const GemmFigures& figures) {
   if (figures.transposing != 1.0) append(&text, ", transposing %g", figures.transposing);
   if (figures.fill_steps > 0) append(&text, ", fill_steps %g", figures.fill_steps);
   return text;
-}
-
-bool takes_types(const GemmKernel& kernel, const GemmProblem& p) {
-  const mygemmDataType_t type = kernel.figures.type;
-  return p.a.type == type && p.b.type == type && p.c.type == type && p.d.type == type;
 }
 
 }  // namespace mygemm

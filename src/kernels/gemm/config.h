@@ -16,15 +16,15 @@
 namespace mygemm {
 
 // How the k of one block tile is shared among blocks.
-enum class KSplit {
+enum class KSplit : uint8_t {
   kNone,
   kWorkspace,  // split-K: partial sums go through the workspace, and a second kernel adds them
   kCluster,    // cluster split-K: the blocks of a cluster add them through shared memory
   kStreamK     // stream-K: see persistent/stream_k.h
 };
 
-// The element type of a kernel, and its measured constants: on an H200, bench/results/; host kernels
-// on two AVX-512 cores.
+// The element type of a kernel, and its measured constants: on an H200, bench/results/; host
+// kernels on two AVX-512 cores.
 struct GemmFigures {
   mygemmDataType_t type = MYGEMM_R_32F;  // of A, B, C and D
   // Share of FFMA peak from 4096^3 on. Persistent kernels: of a k step. Thin ones: share of the
@@ -36,18 +36,24 @@ struct GemmFigures {
   double fill_steps = 0;     // sliced: fixed overhead of a block, in k steps
 };
 
+// Small, since a plan makes thirty of them in half a microsecond.
 struct GemmConfig : LaunchConfig {
-  int block_m = 0, block_n = 0, block_k = 0;  // block tile and k step; 0: none
   int64_t tiles_m = 0, tiles_n = 0;           // block tiles of one matrix
+  int64_t splits = 1;                         // split-K and cluster split-K: parts of k
+  int64_t k_per_split = 0;                    // k of each, but for the last
+  StreamK schedule = {};                      // persistent kernels
+  int block_m = 0, block_n = 0, block_k = 0;  // block tile and k step; 0: none
+  int resident = 0;                           // blocks of a multiprocessor
+  int passes = 1;                             // thin: tiles of a block, one after another
   KSplit k_split = KSplit::kNone;
-  int64_t splits = 1;       // split-K and cluster split-K: parts of k
-  int64_t k_per_split = 0;  // k of each, but for the last
-  StreamK schedule = {};    // persistent kernels
   OperandLoad load_a = OperandLoad::kCopy4, load_b = OperandLoad::kCopy4;
   bool transposed = false;  // D^T = op(B)^T op(A)^T is computed
-  int passes = 1;           // thin: tiles that a block computes one after another
-  int resident = 0;         // blocks of a multiprocessor
 };
+
+inline bool takes_types(const GemmKernel& kernel, const GemmProblem& p) {
+  const mygemmDataType_t type = kernel.figures.type;
+  return p.a.type == type && p.b.type == type && p.c.type == type && p.d.type == type;
+}
 
 namespace estimate {
 
@@ -114,8 +120,8 @@ template <class Tile>
 void set_block(GemmConfig* config, const DeviceTraits& device) {
   config->threads = Tile::kThreads;
   config->shared_bytes = Tile::kSharedBytes;
-  config->resident = std::max(1, residency(device.sm, Tile::kThreads, Tile::kSharedBytes,
-                                           Tile::kRegisterBlocks));
+  config->resident =
+      std::max(1, residency(device.sm, Tile::kThreads, Tile::kSharedBytes, Tile::kRegisterBlocks));
 }
 
 constexpr const char* kTooManyTiles = "more block tiles than a grid can have";

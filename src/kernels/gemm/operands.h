@@ -6,13 +6,13 @@
 namespace mygemm {
 
 // The direction in which an operand is contiguous: along k, or along m (A) or n (B).
-enum class Major { kK, kMN };
+enum class Major : uint8_t { kK, kMN };
 
 constexpr Major major_of_a(const GemmProblem& p) { return p.transa ? Major::kK : Major::kMN; }
 constexpr Major major_of_b(const GemmProblem& p) { return p.transb ? Major::kMN : Major::kK; }
 
 // How a k step of an operand comes into shared memory.
-enum class OperandLoad {
+enum class OperandLoad : uint8_t {
   kTensorMap,   // by the tensor memory accelerator
   kCopy16,      // copies of 16 bytes
   kCopy4,       // copies of 4 bytes, which take any alignment

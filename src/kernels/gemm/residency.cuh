@@ -15,8 +15,7 @@ __device__ constexpr int resident_blocks() {
 #else
   constexpr SmResources kSm = sm_resources(90);
 #endif
-  return std::max(
-      1, residency(kSm, Tile::kThreads, Tile::kSharedBytes, Tile::kRegisterBlocks));
+  return std::max(1, residency(kSm, Tile::kThreads, Tile::kSharedBytes, Tile::kRegisterBlocks));
 }
 
 }  // namespace mygemm

@@ -1,8 +1,8 @@
 // Sliced-K matrix product, for products of a few microseconds, in which latency counts, not
-// throughput. All loads of a block are in flight at once: all threads copy the matrices in their own
-// layout and of any alignment (cp.async; plain copies below sm_80). Groups of warps share the k of a
-// step (sliced-K), and the blocks of a cluster (sm_90) the k of the product (cluster split-K). Sums
-// are added in shared memory, in a fixed order: there is no second kernel and no workspace.
+// throughput. All loads of a block are in flight at once: all threads copy the matrices in their
+// own layout and of any alignment (cp.async; plain copies below sm_80). Groups of warps share the k
+// of a step (sliced-K), and the blocks of a cluster (sm_90) the k of the product (cluster split-K).
+// Sums are added in shared memory, in a fixed order: there is no second kernel and no workspace.
 #pragma once
 
 #include <bit>
@@ -227,11 +227,13 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
   const int column = in_group / Tile::kWarpsM * Tile::kWarpN;
   if (steps > 0) {
     StepLoader<StageA, Tile::kThreads> load_a(
-        p.a.matrix<const Element>(batch) + (kTransA ? i0 * p.a.ld + k0 : i0 + k0 * p.a.ld), p.a.ld, p.m - i0);
+        p.a.matrix<const Element>(batch) + (kTransA ? i0 * p.a.ld + k0 : i0 + k0 * p.a.ld), p.a.ld,
+        p.m - i0);
     StepLoader<StageB, Tile::kThreads> load_b(
-        p.b.matrix<const Element>(batch) + (kTransB ? j0 + k0 * p.b.ld : j0 * p.b.ld + k0), p.b.ld, p.n - j0);
-    // Iterations before the first k step only load, so that all loads are in one place: the code, which
-    // runs once from a cold instruction cache, is short.
+        p.b.matrix<const Element>(batch) + (kTransB ? j0 + k0 * p.b.ld : j0 * p.b.ld + k0), p.b.ld,
+        p.n - j0);
+    // Iterations before the first k step only load, so that all loads are in one place: the code,
+    // which runs once from a cold instruction cache, is short.
 #pragma unroll 1
     for (int step = 1 - Tile::kStages; step < steps; ++step) {
       if (step >= 0) {
@@ -290,10 +292,11 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
 template <class Tile>
 Status cuda::launch_gemm_sliced(const GemmProblem& p, const GemmConfig& config,
                                 const LaunchContext& context) {
-  const SlicedArgs args{p, Divisor(static_cast<unsigned>(config.tiles_m)),
-                        Divisor(static_cast<unsigned>(config.tiles_n)),
-                        static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(config.splits)) - 1),
-                        config.k_per_split};
+  const SlicedArgs args{
+      p, Divisor(static_cast<unsigned>(config.tiles_m)),
+      Divisor(static_cast<unsigned>(config.tiles_n)),
+      static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(config.splits)) - 1),
+      config.k_per_split};
   const auto run = [&](auto kernel) { return launch(context, kernel, config, args); };
   if (p.transa) {
     return p.transb ? run(gemm_sliced<Tile, true, true>) : run(gemm_sliced<Tile, true, false>);

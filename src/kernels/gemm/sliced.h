@@ -23,7 +23,8 @@ struct SlicedTile {
   static constexpr int kGroupWarps = kWarpsM * kWarpsN;
   static constexpr int kThreads = 32 * kGroupWarps * kGroups;
   static constexpr int kElements = kBlockM * kBlockN;
-  // Blocks of a cluster that may share a tile: more than one where results go through shared memory.
+  // Blocks of a cluster that may share a tile: more than one where results go through shared
+  // memory.
   static constexpr int kMostSplits = kGroups == 1 ? 1 : kPortableCluster;
 
   // Room for either layout of an operand; see StageLayout in sliced.cuh.
@@ -76,7 +77,8 @@ const char* configure_sliced(const GemmKernel& kernel, const GemmProblem& p,
   set_tiles<Tile>(config, p);
   set_block<Tile>(config, device);
   const double tiles = estimate::block_tiles(*config, p);
-  const int64_t splits = int64_t{1} << sliced::log2_splits<Tile>(p, device, config->resident, tiles);
+  const int64_t splits = int64_t{1}
+                         << sliced::log2_splits<Tile>(p, device, config->resident, tiles);
   if (!set_blocks(config, p, splits)) return kTooManyTiles;
   config->splits = splits;
   config->k_per_split = p.k;
@@ -86,7 +88,7 @@ const char* configure_sliced(const GemmKernel& kernel, const GemmProblem& p,
     config->k_per_split = ceil_div(ceil_div(p.k, splits), 4) * 4;
   }
   const double parts = static_cast<double>(splits);
-  const double computing = estimate::tile_seconds(
+  const double computing = estimate::tile_seconds<Tile>(
       *config, kernel.figures, {.fill_steps = kernel.figures.fill_steps, .part_steps = true},
       both_aligned(p), tiles * parts, estimate::effective_k(p) / parts, device);
   config->seconds = kLaunchSeconds + (splits > 1 ? kClusterSeconds : 0.0) +

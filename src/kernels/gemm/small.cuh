@@ -225,8 +225,10 @@ __global__ void __launch_bounds__(Tile::kThreads,
     if (to_load == 0 && tile_ahead < args.tiles) {
       const TilePlace place = place_of(args, tile_ahead);
       const int64_t i0 = int64_t{place.m} * Tile::kBlockM, j0 = int64_t{place.n} * Tile::kBlockN;
-      load_a.begin(p.a.matrix<const Element>(place.batch) + (kTransA ? i0 * p.a.ld : i0), p.a.ld, p.m - i0);
-      load_b.begin(p.b.matrix<const Element>(place.batch) + (kTransB ? j0 : j0 * p.b.ld), p.b.ld, p.n - j0);
+      load_a.begin(p.a.matrix<const Element>(place.batch) + (kTransA ? i0 * p.a.ld : i0), p.a.ld,
+                   p.m - i0);
+      load_b.begin(p.b.matrix<const Element>(place.batch) + (kTransB ? j0 : j0 * p.b.ld), p.b.ld,
+                   p.n - j0);
       tile_ahead += stride;
       to_load = steps;
     }
@@ -240,8 +242,8 @@ __global__ void __launch_bounds__(Tile::kThreads,
     ptx::cp_async_commit();  // also where empty: the wait below counts groups
   };
 
-  // Iterations left for the tile. Those before the first tile's k steps only load, so that all loads
-  // are in one place in the code.
+  // Iterations left for the tile. Those before the first tile's k steps only load, so that all
+  // loads are in one place in the code.
   unsigned left = steps > 0 ? steps + Tile::kStages - 1 : 0;
   for (unsigned tile = first_tile; tile < args.tiles; tile += stride) {
     float sum[Tile::kThreadN][Tile::kThreadM] = {};

@@ -44,7 +44,7 @@ const char* configure_small(const GemmKernel& kernel, const GemmProblem& p,
   // The grid is persistent: a block takes one tile after another.
   config->blocks = std::min(config->blocks, int64_t{device.num_sms} * config->resident);
   config->k_per_split = p.k;
-  config->seconds = estimate::tile_kernel_seconds(
+  config->seconds = estimate::tile_kernel_seconds<Tile>(
       *config, kernel.figures,
       {.tiles_per_block = Tile::kTilesPerBlock, .fill_steps = Tile::kStages - 1}, p, device);
   return nullptr;

@@ -13,49 +13,70 @@
 namespace mygemm {
 namespace {
 
-// Compute capabilities: any; and Hopper alone, since later GPUs have other registers, an FFMA of two
-// results and other tensor-core instructions.
+// Compute capabilities: any; and Hopper alone, since later GPUs have other registers, an FFMA of
+// two results and other tensor-core instructions.
 constexpr int kOldest = 75, kNewest = INT_MAX, kHopper = 90;
 
 template <class Tile, bool kStreamK>
 constexpr GemmKernel tf32x3_kernel(const char* name, const GemmFigures& figures) {
-  return {name, kHopper, kHopper, configure_tf32x3<Tile, kStreamK>,
-          cuda_launcher<cuda::launch_gemm_tf32x3<Tile>>(), figures};
+  return {name,
+          kHopper,
+          kHopper,
+          configure_tf32x3<Tile, kStreamK>,
+          cuda_launcher<cuda::launch_gemm_tf32x3<Tile>>(),
+          figures};
 }
 
 template <class Tile, bool kStreamK>
 constexpr GemmKernel tma_kernel(const char* name, const GemmFigures& figures) {
-  return {name, kHopper, kHopper, configure_tma<Tile, kStreamK>,
-          cuda_launcher<cuda::launch_gemm_tma<Tile>>(), figures};
+  return {name,
+          kHopper,
+          kHopper,
+          configure_tma<Tile, kStreamK>,
+          cuda_launcher<cuda::launch_gemm_tma<Tile>>(),
+          figures};
 }
 
 template <class Tile>
 constexpr GemmKernel thin_kernel(const char* name, const GemmFigures& figures) {
-  return {name, kOldest, kNewest, configure_thin<Tile>,
-          cuda_launcher<cuda::launch_gemm_thin<Tile>>(), figures};
+  return {
+      name,   kOldest, kNewest, configure_thin<Tile>, cuda_launcher<cuda::launch_gemm_thin<Tile>>(),
+      figures};
 }
 
 template <class Tile>
 constexpr GemmKernel warptiled_kernel(const char* name, const GemmFigures& figures) {
-  return {name, kOldest, kNewest, configure_warptiled<Tile>,
-          cuda_launcher<cuda::launch_gemm_warptiled<Tile>>(), figures};
+  return {name,
+          kOldest,
+          kNewest,
+          configure_warptiled<Tile>,
+          cuda_launcher<cuda::launch_gemm_warptiled<Tile>>(),
+          figures};
 }
 
 template <class Tile>
 constexpr GemmKernel small_kernel(const char* name, const GemmFigures& figures) {
-  return {name, kOldest, kNewest, configure_small<Tile>,
-          cuda_launcher<cuda::launch_gemm_small<Tile>>(), figures};
+  return {name,
+          kOldest,
+          kNewest,
+          configure_small<Tile>,
+          cuda_launcher<cuda::launch_gemm_small<Tile>>(),
+          figures};
 }
 
 template <class Tile>
 constexpr GemmKernel sliced_kernel(const char* name, const GemmFigures& figures) {
-  return {name, kOldest, kNewest, configure_sliced<Tile>,
-          cuda_launcher<cuda::launch_gemm_sliced<Tile>>(), figures};
+  return {name,
+          kOldest,
+          kNewest,
+          configure_sliced<Tile>,
+          cuda_launcher<cuda::launch_gemm_sliced<Tile>>(),
+          figures};
 }
 
-// Figures: GemmFigures. Stream-K keeps all multiprocessors busy, at 700 W and lower clocks; over the
-// same time data-parallel tiles are as fast or faster (3072^3: 1.10 times, 8192^3: 1.01), hence the
-// smaller efficiency.
+// Figures: GemmFigures. Stream-K keeps all multiprocessors busy, at 700 W and lower clocks; over
+// the same time data-parallel tiles are as fast or faster (3072^3: 1.10 times, 8192^3: 1.01), hence
+// the smaller efficiency.
 constexpr GemmKernel kKernels[] = {
     tf32x3_kernel<Tensor128x192, false>(
         "tf32x3_128x192", {.efficiency = 2.08, .misaligned = 1.45, .transposing = 1.05}),
@@ -83,34 +104,47 @@ constexpr GemmKernel kKernels[] = {
     thin_kernel<Thin16>("thin_16", {.efficiency = 0.75}),
     warptiled_kernel<Tile128x128>(
         "warptiled_128x128", {.efficiency = 0.68, .step_seconds = 0.86e-6, .misaligned = 1.25}),
-    warptiled_kernel<Tile128x64>(
-        "warptiled_128x64", {.efficiency = 0.575, .step_seconds = 0.48e-6, .misaligned = 1.3}),
-    warptiled_kernel<Tile64x64>(
-        "warptiled_64x64", {.efficiency = 0.56, .step_seconds = 0.75e-6, .misaligned = 1.1}),
-    small_kernel<Tile64x32>(
-        "small_64x32", {.efficiency = 0.595, .step_seconds = 1.03e-6, .misaligned = 1.8}),
-    small_kernel<Tile32x32>(
-        "small_32x32", {.efficiency = 0.585, .step_seconds = 0.7e-6, .misaligned = 1.75}),
+    warptiled_kernel<Tile128x64>("warptiled_128x64",
+                                 {.efficiency = 0.575, .step_seconds = 0.48e-6, .misaligned = 1.3}),
+    warptiled_kernel<Tile64x64>("warptiled_64x64",
+                                {.efficiency = 0.56, .step_seconds = 0.75e-6, .misaligned = 1.1}),
+    small_kernel<Tile64x32>("small_64x32",
+                            {.efficiency = 0.595, .step_seconds = 1.03e-6, .misaligned = 1.8}),
+    small_kernel<Tile32x32>("small_32x32",
+                            {.efficiency = 0.585, .step_seconds = 0.7e-6, .misaligned = 1.75}),
     small_kernel<Tile16x16>("small_16x16", {.efficiency = 0.20, .step_seconds = 0.55e-6}),
-    sliced_kernel<Sliced64x64>(
-        "sliced_64x64", {.efficiency = 0.49, .step_seconds = 1.45e-6, .fill_steps = 1.1}),
-    sliced_kernel<Sliced32x32>(
-        "sliced_32x32", {.efficiency = 0.37, .step_seconds = 1.17e-6, .fill_steps = 0.75}),
-    sliced_kernel<Sliced32x16>(
-        "sliced_32x16", {.efficiency = 0.255, .step_seconds = 1.05e-6, .fill_steps = 0.8}),
-    {"splitk_64x64", kOldest, kNewest, configure_splitk<Tile64x64>,
+    sliced_kernel<Sliced64x64>("sliced_64x64",
+                               {.efficiency = 0.49, .step_seconds = 1.45e-6, .fill_steps = 1.1}),
+    sliced_kernel<Sliced32x32>("sliced_32x32",
+                               {.efficiency = 0.37, .step_seconds = 1.17e-6, .fill_steps = 0.75}),
+    sliced_kernel<Sliced32x16>("sliced_32x16",
+                               {.efficiency = 0.255, .step_seconds = 1.05e-6, .fill_steps = 0.8}),
+    {"splitk_64x64",
+     kOldest,
+     kNewest,
+     configure_splitk<Tile64x64>,
      cuda_launcher<cuda::launch_gemm_warptiled<Tile64x64>>(),
      {.efficiency = 0.49, .step_seconds = 0.75e-6}},
-    {"tiled", kOldest, kNewest, configure_tiled, cuda_launcher<cuda::launch_gemm_tiled>(),
+    {"tiled",
+     kOldest,
+     kNewest,
+     configure_tiled,
+     cuda_launcher<cuda::launch_gemm_tiled>(),
      {.efficiency = 0.125, .step_seconds = 1.8e-6}},
-    {"naive", kOldest, kNewest, configure_naive, cuda_launcher<cuda::launch_gemm_naive>(),
+    {"naive",
+     kOldest,
+     kNewest,
+     configure_naive,
+     cuda_launcher<cuda::launch_gemm_naive>(),
      {.efficiency = 0.04, .step_seconds = 0.2e-6}},
-    {"host_cblas", 0, 0, host::configure_gemm_cblas, host::launch_gemm_cblas,
-     {.efficiency = 0.90}},
-    {"host_blocked", 0, 0, host::configure_gemm_blocked, host::launch_gemm_blocked,
+    {"host_cblas", 0, 0, host::configure_gemm_cblas, host::launch_gemm_cblas, {.efficiency = 0.90}},
+    {"host_blocked",
+     0,
+     0,
+     host::configure_gemm_blocked,
+     host::launch_gemm_blocked,
      {.efficiency = 0.85}},
-    {"host_naive", 0, 0, host::configure_gemm_naive, host::launch_gemm_naive,
-     {.efficiency = 0.02}},
+    {"host_naive", 0, 0, host::configure_gemm_naive, host::launch_gemm_naive, {.efficiency = 0.02}},
 };
 
 }  // namespace

@@ -37,7 +37,8 @@ inline const char* configure_naive(const GemmKernel& kernel, const GemmProblem& 
   set_block<TileNaive>(config, device);
   config->blocks = static_cast<int64_t>(
       std::min(estimate::block_tiles(*config, p), static_cast<double>(kMostGridBlocks)));
-  config->seconds = estimate::tile_kernel_seconds(*config, kernel.figures, {}, p, device);
+  config->seconds =
+      estimate::tile_kernel_seconds<TileNaive>(*config, kernel.figures, {}, p, device);
   return nullptr;
 }
 
@@ -47,7 +48,8 @@ inline const char* configure_tiled(const GemmKernel& kernel, const GemmProblem& 
   set_tiles<TileShared>(config, p);
   set_block<TileShared>(config, device);
   if (!set_blocks(config, p, 1)) return kTooManyTiles;
-  config->seconds = estimate::tile_kernel_seconds(*config, kernel.figures, {}, p, device);
+  config->seconds =
+      estimate::tile_kernel_seconds<TileShared>(*config, kernel.figures, {}, p, device);
   return nullptr;
 }
 

@@ -145,8 +145,8 @@ class Divider {
     Division best = divided(KSplit::kNone, 1);
     const double partial = split_bytes(p_);
     if (p_.scales_only() || partial <= 0.0) return best;
-    const double tiles = std::max(
-        1.0, static_cast<double>(ceil_div(shape_.extent, tile_)) * batch_);
+    const double tiles =
+        std::max(1.0, static_cast<double>(ceil_div(shape_.extent, tile_)) * batch_);
     double wanted = estimate::rounded_down(slots_ / tiles);
     const double chunks = static_cast<double>(ceil_div(p_.k, Tile::kChunk));
     if (shape_.k_major && chunks * partial <= 0.5 * static_cast<double>(device_.l2_bytes)) {
@@ -168,9 +168,8 @@ class Divider {
     if (fitting < 2.0) return best;
     const Division all = divided(KSplit::kWorkspace, static_cast<int64_t>(splits));
     if (all.seconds >= best.seconds) return best;
-    const Division split = fitting == splits
-                               ? all
-                               : divided(KSplit::kWorkspace, static_cast<int64_t>(fitting));
+    const Division split =
+        fitting == splits ? all : divided(KSplit::kWorkspace, static_cast<int64_t>(fitting));
     return split.seconds < best.seconds ? split : best;
   }
 
@@ -184,21 +183,23 @@ class Divider {
       division.k_split = k_split;
       division.k_per_split = ceil_div(ceil_div(p_.k, splits), step) * step;
       // A cluster has all its blocks, including those without k.
-      division.splits =
-          k_split == KSplit::kCluster ? splits : ceil_div(p_.k, division.k_per_split);
+      division.splits = k_split == KSplit::kCluster ? splits : ceil_div(p_.k, division.k_per_split);
     }
     if (division.splits == 1) division.k_split = KSplit::kNone;
     const double grids = std::max(1.0, batch_) * static_cast<double>(division.splits);
-    // Where Y fits in shared memory, a block loads it once for all passes: no more blocks than fill the
-// GPU are needed.
-    if (division.k_split != KSplit::kCluster && shape_.k_major && division.k_per_split <= Tile::kChunk) {
+    // Where Y fits in shared memory, a block loads it once for all passes: no more blocks than fill
+    // the
+    // GPU are needed.
+    if (division.k_split != KSplit::kCluster && shape_.k_major &&
+        division.k_per_split <= Tile::kChunk) {
       const double rounds = tiles_ * grids / slots_;
       division.passes =
           static_cast<int64_t>(std::clamp(rounds, 1.0, static_cast<double>(kMostPasses)));
     }
-    const double runs = division.passes == 1 ? tiles_
-                                             : static_cast<double>(ceil_div(
-                                                   static_cast<int64_t>(tiles_), division.passes));
+    const double runs =
+        division.passes == 1
+            ? tiles_
+            : static_cast<double>(ceil_div(static_cast<int64_t>(tiles_), division.passes));
     division.blocks = runs * grids;
     division.seconds = seconds(division);
     return division;
@@ -212,18 +213,15 @@ class Divider {
     // Lanes without k to load are idle.
     const double depth = shape_.k_major ? estimate::rounded_up(k / 32.0) * 32.0 : k;
     const double bytes =
-        4.0 * batch_ *
-        (extent * depth + extent * thin * (p_.epilogue.beta.is(0.0f) ? 1 : 2));
-    const double tiles =
-        std::max(1.0, division.blocks / static_cast<double>(division.splits));
+        4.0 * batch_ * (extent * depth + extent * thin * (p_.epilogue.beta.is(0.0f) ? 1 : 2));
+    const double tiles = std::max(1.0, division.blocks / static_cast<double>(division.splits));
     const bool loads_once = division.k_per_split <= Tile::kChunk;
-    const double loads_of_y =
-        tiles * (loads_once ? 1.0 : static_cast<double>(division.passes));
+    const double loads_of_y = tiles * (loads_once ? 1.0 : static_cast<double>(division.passes));
     const bool in_workspace = division.k_split == KSplit::kWorkspace;
     const double partials = in_workspace ? 2.0 * static_cast<double>(division.splits) : 0.0;
     const double l2_bytes = 4.0 * thin * loads_of_y * k + partials * split_bytes(p_);
-    const double products = 2.0 * batch_ * k * Tile::kThin *
-                            estimate::rounded_up(extent / tile_) * tile_;
+    const double products =
+        2.0 * batch_ * k * Tile::kThin * estimate::rounded_up(extent / tile_) * tile_;
     const double loading = bytes / (load_rate_ * share);
     const double multiplying = products / (device_.fp32_flops * kProductShare * share);
     const double rounds = division.blocks / slots_;
@@ -270,8 +268,8 @@ const char* configure_thin(const GemmKernel& kernel, const GemmProblem& p,
   config->cluster_blocks =
       division.k_split == KSplit::kCluster ? static_cast<int>(division.splits) : 0;
   if (division.k_split == KSplit::kWorkspace) {
-    config->workspace_bytes = static_cast<size_t>(static_cast<double>(division.splits) *
-                                                  thin::split_bytes(p));
+    config->workspace_bytes =
+        static_cast<size_t>(static_cast<double>(division.splits) * thin::split_bytes(p));
   }
   // Quads are whole where they begin at multiples of 16 bytes and none crosses the matrix's edge.
   const bool aligned = columns_aligned(long_is_m ? p.a : p.b, p.batch_count) &&

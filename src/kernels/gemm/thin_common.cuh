@@ -99,7 +99,8 @@ class ThinResults {
 template <class Tile>
 class ThinSums {
  public:
-  // Called by all threads: open() at the beginning of the kernel, wait_for_inboxes() before leave().
+  // Called by all threads: open() at the beginning of the kernel, wait_for_inboxes() before
+  // leave().
   __device__ __forceinline__ static void open(Inbox<Tile::kMostElements>& inbox,
                                               const ThinArgs& args) {
     if (args.log2_splits > 0) ClusterSum::open(inbox, elements(args));

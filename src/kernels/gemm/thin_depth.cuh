@@ -91,7 +91,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
     float sum[kSums] = {};
     int depth = depth_of_chunk<Tile>(args, 0);
     if (depth > 0) {
-      const float* x = args.x.matrix<const float>(block.matrix) + l0 * args.x.ld + block.k_begin(args);
+      const float* x =
+          args.x.matrix<const float>(block.matrix) + l0 * args.x.ld + block.k_begin(args);
       const int rows = static_cast<int>(min(args.extent - l0, int64_t{kRows}));
 #pragma unroll 1
       for (int chunk = 0; depth > 0; depth = depth_of_chunk<Tile>(args, ++chunk)) {

@@ -2,8 +2,6 @@
 // warp-tiled ones. Pure.
 #pragma once
 
-#include <cmath>
-
 #include "kernels/gemm/config.h"
 
 namespace mygemm::estimate {
@@ -23,44 +21,51 @@ struct TileKernel {
 };
 
 // Seconds for `tiles` block tiles of depth k on the whole GPU. A k step of a multiprocessor with r
-// tiles takes step_seconds where r = 1, the time at the kernel's efficiency where the multiprocessor
-// is full, and is interpolated linearly for other r: within 10 % of measurements from 128^3 to
-// 8192^3.
-inline double tile_seconds(const GemmConfig& config, const GemmFigures& figures,
-                           const TileKernel& kernel, bool aligned, double tiles, double k,
-                           const DeviceTraits& device) {
+// tiles takes step_seconds where r = 1, the time at the kernel's efficiency where the
+// multiprocessor is full, and is interpolated linearly for other r: within 10 % of measurements
+// from 128^3 to 8192^3.
+template <class Tile>
+double tile_seconds(const GemmConfig& config, const GemmFigures& figures, const TileKernel& kernel,
+                    bool aligned, double tiles, double k, const DeviceTraits& device) {
+  constexpr double kStepFlops = 2.0 * Tile::kBlockM * Tile::kBlockN * Tile::kBlockK;
   const double factor = aligned ? 1.0 : figures.misaligned;
-  const double step_flops = 2.0 * config.block_m * config.block_n * config.block_k;
   const double tile_step =
-      step_flops / (device.fp32_flops / device.num_sms * figures.efficiency) * factor;
+      kStepFlops / (device.fp32_flops / device.num_sms * figures.efficiency) * factor;
   const double step_seconds = figures.step_seconds * factor;
   const double lone = std::max(step_seconds, tile_step);
   const int resident = config.resident * kernel.tiles_per_block;
   const double full = std::max(step_seconds, resident * tile_step);
   const double per_round = static_cast<double>(device.num_sms) * resident;
-  const double rounds = rounded_down(tiles / per_round);
-  const double rest = rounded_up((tiles - rounds * per_round) / device.num_sms);
-  const double last =
-      rest > 0 ? lone + (full - lone) * (rest - 1.0) / std::max(1, resident - 1) : 0.0;
-  const double steps =
-      kernel.part_steps ? k / config.block_k : rounded_up(k / config.block_k);
-  const double l2_bytes = tiles * (config.block_m + config.block_n) * k * 4.0;
+  // Divisions take most of a plan's time: so none where the quotient is known.
+  const double rounds = tiles < per_round ? 0.0 : rounded_down(tiles / per_round);
+  const double rest_tiles = tiles - rounds * per_round;
+  const double rest = rest_tiles <= device.num_sms ? (rest_tiles > 0 ? 1.0 : 0.0)
+                                                   : rounded_up(rest_tiles / device.num_sms);
+  const double last = rest > 1   ? lone + (full - lone) * (rest - 1.0) / std::max(1, resident - 1)
+                      : rest > 0 ? lone
+                                 : 0.0;
+  const double steps = kernel.part_steps ? k / Tile::kBlockK : rounded_up(k / Tile::kBlockK);
   const double fill = kernel.fill_steps *
                       (kernel.part_steps ? figures.step_seconds : step_seconds) *
                       (aligned || kernel.part_steps ? 1.0 : kMisalignedFill);
-  const double begin =
-      rounds * kRoundSeconds + std::max(0.0, rest / kernel.tiles_per_block - 1.0) * kBlockSeconds;
-  return std::max(fill + begin + steps * (rounds * full + last),
-                  l2_bytes / (device.memory_bandwidth * kL2OverMemory));
+  const double more_tiles =
+      rest > kernel.tiles_per_block ? rest / kernel.tiles_per_block - 1.0 : 0.0;
+  const double begin = rounds * kRoundSeconds + more_tiles * kBlockSeconds;
+  const double computing = fill + begin + steps * (rounds * full + last);
+  const double l2_bytes = tiles * (Tile::kBlockM + Tile::kBlockN) * k * 4.0;
+  const double l2_rate = device.memory_bandwidth * kL2OverMemory;
+  return l2_bytes <= computing * l2_rate ? computing : std::max(computing, l2_bytes / l2_rate);
 }
 
 // The same for tiles of the whole k, overlapped with the transfers of memory, launch included.
-inline double tile_kernel_seconds(const GemmConfig& config, const GemmFigures& figures,
-                                  const TileKernel& kernel, const GemmProblem& p,
-                                  const DeviceTraits& device) {
-  return kLaunchSeconds + overlapped(tile_seconds(config, figures, kernel, both_aligned(p),
-                                                  block_tiles(config, p), effective_k(p), device),
-                                     memory_seconds(p, device));
+template <class Tile>
+double tile_kernel_seconds(const GemmConfig& config, const GemmFigures& figures,
+                           const TileKernel& kernel, const GemmProblem& p,
+                           const DeviceTraits& device) {
+  return kLaunchSeconds +
+         overlapped(tile_seconds<Tile>(config, figures, kernel, both_aligned(p),
+                                       block_tiles(config, p), effective_k(p), device),
+                    memory_seconds(p, device));
 }
 
 }  // namespace mygemm::estimate

@@ -65,8 +65,10 @@ class TileLoader {
  private:
   static constexpr int kWidth = kLoad == OperandLoad::kCopy16 ? 4 : 1;
   static constexpr int kCopies = kBlock * kBlockK / (kThreads * kWidth);
-  static constexpr int kTileStep = kLoad == OperandLoad::kTransposing ? 4 * kThreads / 32 / (kBlockK / 8) : 0;
-  static constexpr int kDepthStep = kLoad == OperandLoad::kTransposing ? 0 : kThreads * kWidth / kBlock;
+  static constexpr int kTileStep =
+      kLoad == OperandLoad::kTransposing ? 4 * kThreads / 32 / (kBlockK / 8) : 0;
+  static constexpr int kDepthStep =
+      kLoad == OperandLoad::kTransposing ? 0 : kThreads * kWidth / kBlock;
   static_assert(kCopies * kThreads * kWidth == kBlock * kBlockK, "threads share the copies evenly");
   static_assert(kLoad == OperandLoad::kTransposing || kDepthStep * kBlock == kThreads * kWidth);
 
@@ -120,9 +122,9 @@ __device__ constexpr int unrolled_steps() {
 
 // Element (tile origin, k) of an operand.
 __device__ __forceinline__ const float* first_element(const Operand& x, int64_t batch,
-                                                      int64_t origin, int64_t k,
-                                                      OperandLoad load) {
-  return x.matrix<const float>(batch) + (load == OperandLoad::kTransposing ? origin * x.ld + k : origin + k * x.ld);
+                                                      int64_t origin, int64_t k, OperandLoad load) {
+  return x.matrix<const float>(batch) +
+         (load == OperandLoad::kTransposing ? origin * x.ld + k : origin + k * x.ld);
 }
 
 // A lane's quads of one operand for one k: kQuads x 4 values, kStride apart.
@@ -140,10 +142,9 @@ __device__ __forceinline__ void load_fragment(float (&fragment)[4 * kQuads], con
 
 // Stores a block's sums through the epilogue of `d`, the block's tile.
 template <class Tile, class Epilogue>
-__device__ __forceinline__ void store_sums(typename Tile::SharedStorage& shared,
-                                           OutputTile<Epilogue> d,
-                                           const float (&sum)[4 * Tile::kQuadsN]
-                                                             [4 * Tile::kQuadsM]) {
+__device__ __forceinline__ void store_sums(
+    typename Tile::SharedStorage& shared, OutputTile<Epilogue> d,
+    const float (&sum)[4 * Tile::kQuadsN][4 * Tile::kQuadsM]) {
   const int warp = ptx::thread_again() / 32;
   const int row = warp % Tile::kWarpsM * Tile::kWarpM, column = warp / Tile::kWarpsM * Tile::kWarpN;
   const auto for_all_quads = [&](auto&& store) {
@@ -183,10 +184,9 @@ __device__ __forceinline__ void store_sums(typename Tile::SharedStorage& shared,
 // Stores a block's sums to D, or to the workspace as partial sums. Computes the tile's position
 // again, to save registers.
 template <class Tile>
-__device__ __forceinline__ void store_tile(typename Tile::SharedStorage& shared,
-                                           const WarpTiledArgs& args,
-                                           const float (&sum)[4 * Tile::kQuadsN]
-                                                             [4 * Tile::kQuadsM]) {
+__device__ __forceinline__ void store_tile(
+    typename Tile::SharedStorage& shared, const WarpTiledArgs& args,
+    const float (&sum)[4 * Tile::kQuadsN][4 * Tile::kQuadsM]) {
   const GemmProblem& p = args.p;
   const TileIndex tile = tile_of_block(args, ptx::block_again());
   const TileOrigin origin{tile.batch, tile.m * Tile::kBlockM, tile.n * Tile::kBlockN};
@@ -280,7 +280,8 @@ template <class Tile>
 Status launch_for_loads(const WarpTiledArgs& args, const GemmConfig& config,
                         const LaunchContext& context) {
   switch (config.load_a) {
-    case OperandLoad::kCopy16: return launch_for_a<Tile, OperandLoad::kCopy16>(args, config, context);
+    case OperandLoad::kCopy16:
+      return launch_for_a<Tile, OperandLoad::kCopy16>(args, config, context);
     case OperandLoad::kCopy4: return launch_for_a<Tile, OperandLoad::kCopy4>(args, config, context);
     default: return launch_for_a<Tile, OperandLoad::kTransposing>(args, config, context);
   }
@@ -292,9 +293,10 @@ template <class Tile>
 Status cuda::launch_gemm_warptiled(const GemmProblem& p, const GemmConfig& config,
                                    const LaunchContext& context) {
   const bool split = config.k_split == KSplit::kWorkspace;
-  const WarpTiledArgs args{p, config.tiles_m, config.tiles_n,
-                           split ? config.k_per_split : ceil_div(p.k, Tile::kBlockK) * Tile::kBlockK,
-                           split ? static_cast<float*>(context.workspace) : nullptr};
+  const WarpTiledArgs args{
+      p, config.tiles_m, config.tiles_n,
+      split ? config.k_per_split : ceil_div(p.k, Tile::kBlockK) * Tile::kBlockK,
+      split ? static_cast<float*>(context.workspace) : nullptr};
   RETURN_IF_ERROR(warptiled::launch_for_loads<Tile>(args, config, context));
   return split ? launch_add_partials(p, config, context) : MYGEMM_STATUS_SUCCESS;
 }

@@ -80,8 +80,8 @@ const char* configure_warptiled(const GemmKernel& kernel, const GemmProblem& p,
                                 GemmConfig* config) {
   if (!warptiled::configure_tiles<Tile>(p, device, config)) return kTooManyTiles;
   config->k_per_split = p.k;
-  config->seconds = estimate::tile_kernel_seconds(*config, kernel.figures,
-                                                  estimate::warptiled<Tile>(), p, device);
+  config->seconds = estimate::tile_kernel_seconds<Tile>(*config, kernel.figures,
+                                                        estimate::warptiled<Tile>(), p, device);
   return nullptr;
 }
 
@@ -101,22 +101,20 @@ const char* configure_splitk(const GemmKernel& kernel, const GemmProblem& p,
                              static_cast<size_t>(p.n) * sizeof(float);
   const size_t fitting = split_bytes == 0 ? SIZE_MAX : options.workspace_bytes / split_bytes;
   if (fitting < 2) return "the workspace is too small";
-  const int64_t splits = fitting < static_cast<size_t>(wanted)
-                             ? static_cast<int64_t>(fitting)
-                             : wanted;
+  const int64_t splits =
+      fitting < static_cast<size_t>(wanted) ? static_cast<int64_t>(fitting) : wanted;
   config->k_split = KSplit::kWorkspace;
   config->splits = splits;
-  config->k_per_split =
-      ceil_div(ceil_div(p.k, Tile::kBlockK), splits) * Tile::kBlockK;
+  config->k_per_split = ceil_div(ceil_div(p.k, Tile::kBlockK), splits) * Tile::kBlockK;
   config->blocks *= splits;
   config->workspace_bytes = split_bytes * static_cast<size_t>(splits);
 
   const double parts = static_cast<double>(splits);
   const double partial_bytes = 8.0 * estimate::area(p) * parts;  // written, then read
-  const double computing = estimate::tile_seconds(
-      *config, kernel.figures, estimate::warptiled<Tile>(), both_aligned(p),
-      estimate::block_tiles(*config, p) * parts, estimate::rounded_up(estimate::effective_k(p) / parts),
-      device);
+  const double computing =
+      estimate::tile_seconds<Tile>(*config, kernel.figures, estimate::warptiled<Tile>(),
+                                   both_aligned(p), estimate::block_tiles(*config, p) * parts,
+                                   estimate::rounded_up(estimate::effective_k(p) / parts), device);
   config->seconds = 2 * kLaunchSeconds +
                     estimate::overlapped(computing, estimate::memory_seconds(p, device)) +
                     partial_bytes / (device.memory_bandwidth * estimate::kL2OverMemory);

@@ -1,5 +1,5 @@
-// Stream-K: how blocks hand each other the partial tiles of a tile (stream_k.h). Device only, except
-// for the launch of clear_flags.
+// Stream-K: how blocks hand each other the partial tiles of a tile (stream_k.h). Device only,
+// except for the launch of clear_flags.
 //
 // A block waits for blocks of lower numbers only, and takes its number from a counter when it
 // starts: so they have started, in whatever order the GPU starts blocks and however few of them it
@@ -13,8 +13,8 @@
 
 namespace mygemm::persistent {
 
-// Clears the flags once no grid before in the stream uses them. The product behind it waits for that
-// before it reads anything.
+// Clears the flags once no grid before in the stream uses them. The product behind it waits for
+// that before it reads anything.
 constexpr int kClearThreads = sizeof(StreamKFlags) / sizeof(unsigned);
 static __global__ void __launch_bounds__(kClearThreads) clear_flags(unsigned* flags) {
   ptx::launch_dependents();

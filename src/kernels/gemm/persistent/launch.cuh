@@ -15,13 +15,12 @@ inline Status make_map(OperandMap* map, const Operand& x, int64_t contiguous, in
   const bool batched = batch_count > 1 && x.stride > 0;
   const int64_t bytes = element_bytes(x.type), pitch = x.ld * bytes;
   map->batch_step = batched ? 1 : 0;
-  return encode_tensor_map(&map->map,
-                           {.address = x.data,
-                            .element_bytes = static_cast<int>(bytes),
-                            .extents = {contiguous, lines, batched ? batch_count : 1},
-                            .strides = {pitch, batched ? x.stride * bytes : pitch},
-                            .box = {box, box_lines, 1},
-                            .swizzled = swizzled});
+  return encode_tensor_map(&map->map, {.address = x.data,
+                                       .element_bytes = static_cast<int>(bytes),
+                                       .extents = {contiguous, lines, batched ? batch_count : 1},
+                                       .strides = {pitch, batched ? x.stride * bytes : pitch},
+                                       .box = {box, box_lines, 1},
+                                       .swizzled = swizzled});
 }
 
 inline Args args_of(const GemmProblem& p, const GemmConfig& config, const LaunchContext& context) {
@@ -48,8 +47,7 @@ inline Status launch_kernel(void (*kernel)(Args, OperandMap, OperandMap), const 
     LaunchShape clears;
     clears.threads = kClearThreads;
     clears.may_overlap = true;
-    RETURN_IF_ERROR(
-        launch(context, clear_flags, clears, reinterpret_cast<unsigned*>(args.flags)));
+    RETURN_IF_ERROR(launch(context, clear_flags, clears, reinterpret_cast<unsigned*>(args.flags)));
   }
   LaunchShape shape = shape_of(config);
   shape.may_overlap = true;

@@ -1,10 +1,11 @@
 // Stream-K: how the k steps of all block tiles are distributed over the blocks of a persistent
 // grid. Pure; used by configure(), the kernels and tests.
 //
-// The first stream_k_tiles tiles are laid end to end, and every block gets a range of their k steps,
-// all ranges equally long: so tiles that do not fill the GPU evenly do. The other, data-parallel
-// tiles are dealt out whole. A block computes its range first, from the end: its last work item
-// begins a tile that later blocks end. Those blocks add its partial tile to theirs (the fix-up).
+// The first stream_k_tiles tiles are laid end to end, and every block gets a range of their k
+// steps, all ranges equally long: so tiles that do not fill the GPU evenly do. The other,
+// data-parallel tiles are dealt out whole. A block computes its range first, from the end: its last
+// work item begins a tile that later blocks end. Those blocks add its partial tile to theirs (the
+// fix-up).
 #pragma once
 
 #include <cstddef>
@@ -86,8 +87,8 @@ constexpr int stream_k_tiles(int tiles, int blocks) {
   return rest == 0 || tiles < blocks || 2 * rest >= blocks ? rest : rest + blocks;
 }
 
-// The number of blocks, of num_sms, that share stream-K tiles; 0 where there is nothing to share, or
-// too little.
+// The number of blocks, of num_sms, that share stream-K tiles; 0 where there is nothing to share,
+// or too little.
 constexpr int stream_k_blocks(int tiles, int steps, int num_sms) {
   const int64_t most = int64_t{stream_k_tiles(tiles, num_sms)} * steps / StreamK::kLeastRange;
   const auto blocks = static_cast<int>(most < num_sms ? most : num_sms);

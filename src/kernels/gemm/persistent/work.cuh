@@ -10,8 +10,8 @@
 
 namespace mygemm::persistent {
 
-// A kernel's arguments besides its operands' tensor maps. Where D^T is computed, p is the transposed
-// product: A and B are then those of p, and results are stored transposed.
+// A kernel's arguments besides its operands' tensor maps. Where D^T is computed, p is the
+// transposed product: A and B are then those of p, and results are stored transposed.
 struct Args {
   GemmProblem p;
   bool transposed;

@@ -88,12 +88,12 @@ struct SharedStorage {
   WorkItem items[kNotes];  // the work item of a k step
   // At the last step of an item: each producer warp's largest sum of |B| in a lane.
   float b_sums[kPlanes][Tile::kProducerWarps];
-  GuardNotes<Tile> guard[2];                    // of each consumer warpgroup
-  uint64_t full[kStages];                       // operands are there
-  uint64_t split[kPlanes][Tile::kParts];        // A is there and B is split
-  uint64_t free[kPlanes][Tile::kParts];         // products have read them
-  uint64_t consumers;                           // for all their warps to meet
-  int block;                                    // the number of this block in the schedule
+  GuardNotes<Tile> guard[2];              // of each consumer warpgroup
+  uint64_t full[kStages];                 // operands are there
+  uint64_t split[kPlanes][Tile::kParts];  // A is there and B is split
+  uint64_t free[kPlanes][Tile::kParts];   // products have read them
+  uint64_t consumers;                     // for all their warps to meet
+  int block;                              // the number of this block in the schedule
 };
 
 // Copies a k step of a tile, by all lanes of the producer warps; zeros outside the matrix. These
@@ -101,8 +101,8 @@ struct SharedStorage {
 // instead of four, 4096^3 misaligned took 1.15 to 1.8 times as long (H200: NN 52 TFLOP/s, against
 // 87; NT 72, against 83).
 template <Major kMajor, int kBlock, int kWarps>
-__device__ __forceinline__ void copy_lines(float* stage, const Operand& x,
-                                           const StepOfOperand& at, int warp, int lane) {
+__device__ __forceinline__ void copy_lines(float* stage, const Operand& x, const StepOfOperand& at,
+                                           int warp, int lane) {
   constexpr int kAtOnce = 4;
   const float* matrix = x.matrix<const float>(at.batch);
   if constexpr (kMajor == Major::kK) {

@@ -1,5 +1,5 @@
-// Products on tensor cores: the guard, which finds results that three TF32 products cannot give, and
-// computes those again by fused multiply-adds. Device only.
+// Products on tensor cores: the guard, which finds results that three TF32 products cannot give,
+// and computes those again by fused multiply-adds. Device only.
 //
 // Infinities and NaN, and values that round to an infinity where they are split, leave results that
 // are not finite: one part of such a value is infinite or NaN, and the product of that with a zero
@@ -9,11 +9,11 @@
 // times the other operand's value, summed up over k, must not matter to a result. While they
 // multiply, warps add up |A| and |B|; nearly always the sums prove the results right.
 //
-// Results that they do not prove are suspects, 0 among them, which is the sum of products with zeros.
-// Once the tile is stored, and the results' registers are free, the warpgroup looks at the rows and
-// columns of the suspects: whether any value is small enough to lose bits, and which of them have a
-// NaN. Only results that are open after that are computed again. To look for the smallest value of
-// all tiles meanwhile cost 5 % at 4096^3 (H200: 110 TFLOP/s, against 116).
+// Results that they do not prove are suspects, 0 among them, which is the sum of products with
+// zeros. Once the tile is stored, and the results' registers are free, the warpgroup looks at the
+// rows and columns of the suspects: whether any value is small enough to lose bits, and which of
+// them have a NaN. Only results that are open after that are computed again. To look for the
+// smallest value of all tiles meanwhile cost 5 % at 4096^3 (H200: 110 TFLOP/s, against 116).
 #pragma once
 
 #include <cfloat>
@@ -51,8 +51,8 @@ struct Target {
   }
 };
 
-// The error of a unit of TF32 denormals, 2^-136, relative to 2^-26 of a result; and the error of sums
-// among denormal numbers.
+// The error of a unit of TF32 denormals, 2^-136, relative to 2^-26 of a result; and the error of
+// sums among denormal numbers.
 constexpr float kLoss = 0x1p-110f, kDenormalLoss = 0x1p-122f;
 
 // The smallest |result| that the sums over its operands prove right; NaN where a sum is NaN.
@@ -104,9 +104,9 @@ struct Marks {
   }
 };
 
-// The results of a lane that failed the error check. Those that are finite, and stored already or 0,
-// are `doubtful`: a look at the operands decides. The others would have to be kept; they are `wrong`
-// and computed again, unless NaN is right.
+// The results of a lane that failed the error check. Those that are finite, and stored already or
+// 0, are `doubtful`: a look at the operands decides. The others would have to be kept; they are
+// `wrong` and computed again, unless NaN is right.
 template <class Tile>
 struct Suspects {
   Marks<Tile> wrong, doubtful;
@@ -157,8 +157,8 @@ __device__ __forceinline__ unsigned columns_with(unsigned next, int lane) {
   return any_in_warp(marks);
 }
 
-// The findings of a warp in 32 lines: the smallest value, and, if asked for, a bit for each line with
-// a NaN.
+// The findings of a warp in 32 lines: the smallest value, and, if asked for, a bit for each line
+// with a NaN.
 struct Seen {
   Smallest smallest;
   unsigned nan = 0;
@@ -325,8 +325,8 @@ __device__ __forceinline__ bool any_in_group(GuardNotes<Tile>& notes,
 }
 
 // Looks at the lines of op(X) with suspects: those in the notes' words [first_word, end_word), the
-// first of which has the 32 lines from `first` on. The warps of the warpgroup do so together; all get
-// the smallest value.
+// first of which has the 32 lines from `first` on. The warps of the warpgroup do so together; all
+// get the smallest value.
 template <class Tile>
 __device__ __forceinline__ Smallest look_at_marked(GuardNotes<Tile>& notes, const StridedOperand& x,
                                                    int64_t first, int64_t k, bool for_nan,

@@ -65,8 +65,7 @@ struct RowsOfA {
 
   // The row of the tile that is the index-th of a warp.
   static __device__ __forceinline__ int row(int warp, int index) {
-    return kKMajor ? 16 * warp + index
-                       : warp / 2 * 32 + warp % 2 * 8 + index / 8 * 16 + index % 8;
+    return kKMajor ? 16 * warp + index : warp / 2 * 32 + warp % 2 * 8 + index / 8 * 16 + index % 8;
   }
 
   // The sum over the lanes that load values of the same rows: the rows of a lane's results as they
@@ -95,8 +94,8 @@ __device__ __forceinline__ void split(unsigned& high, unsigned& low, unsigned x)
 }
 
 // Sets `sum` to the products of the k steps of the block's next item, and returns the item, or one
-// of kNoTile where there are no more. `unit` counts the parts of the block's steps. Only this loop's
-// own values are in registers meanwhile: with 128 x 192 results they are all taken.
+// of kNoTile where there are no more. `unit` counts the parts of the block's steps. Only this
+// loop's own values are in registers meanwhile: with 128 x 192 results they are all taken.
 template <class Tile, class Shared>
 __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Sums& sums, Shared& s, int& unit,
                                              const RowsOfA<Shared::Operands::kA>& rows) {

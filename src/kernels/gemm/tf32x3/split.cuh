@@ -48,9 +48,9 @@ __device__ __forceinline__ void split_in_place(const float* step, float* low, in
   }
 }
 
-// Splits a part of a k step of an MN-major B, whose lines are 32 columns of one k, into planes whose
-// lines are 32 k of one column. A lane takes 4 k of one column, a warp 32 columns: no bank conflicts
-// in loads or stores.
+// Splits a part of a k step of an MN-major B, whose lines are 32 columns of one k, into planes
+// whose lines are 32 k of one column. A lane takes 4 k of one column, a warp 32 columns: no bank
+// conflicts in loads or stores.
 template <class Tile>
 __device__ __forceinline__ void split_transposed(const float* step, float* high, float* low,
                                                  int part, float& sum, int warp, unsigned lane) {
@@ -96,7 +96,8 @@ __device__ __forceinline__ void produce(Shared& s, const persistent::Args& args,
                                         int lane) {
   constexpr int kAhead = Shared::kAhead, kPlanes = Shared::kPlanes;
   const int tiles_m = args.tiles_m, tiles_n = args.tiles_n;
-  persistent::StepCursor<Tile> loads(args.schedule, s.block, tiles_m, tiles_n), at = loads;
+  persistent::StepCursor<Tile> loads(args.schedule, ptx::same_in_warp(s.block), tiles_m, tiles_n),
+      at = loads;
   persistent::RingPlace<Shared::kStages> place;
   persistent::RingPlace<Shared::kStagesB> place_b;
   persistent::RingPlace<kPlanes> plane;

@@ -6,8 +6,8 @@
 
 namespace mygemm::tf32x3 {
 
-// The partial tile that a block leaves for the one which finishes the tile: sums as its threads hold
-// them, and the guard's sums.
+// The partial tile that a block leaves for the one which finishes the tile: sums as its threads
+// hold them, and the guard's sums.
 template <class Tile>
 struct PartialTile {
   float4 quads[Tile::kBlockN / 8][32 * Tile::kConsumerWarps];
@@ -17,7 +17,7 @@ struct PartialTile {
 
 template <class Tile>
 __device__ __forceinline__ void store_partial(PartialTile<Tile>& to, const Results<Tile>& sum,
-                                            const Sums& sums, int warp, int lane) {
+                                              const Sums& sums, int warp, int lane) {
 #pragma unroll
   for (int q = 0; q < Tile::kBlockN / 8; ++q) {
     __stcg(&to.quads[q][warp * 32 + lane],
@@ -50,14 +50,15 @@ __device__ __forceinline__ void gather_rows(float& upper, float& lower, int lane
   (second ? upper : lower) = passed;
 }
 
-// Stores the results of kCount columns in eights from column `first_column` of the tile on, the first
-// ones in `sum`, and finds the suspects. Where C is read, suspects are not stored: D may be C. A
-// warp's store is 8 rows of 4 columns, or, where rows of D are contiguous and aligned, of 8.
+// Stores the results of kCount columns in eights from column `first_column` of the tile on, the
+// first ones in `sum`, and finds the suspects. Where C is read, suspects are not stored: D may be
+// C. A warp's store is 8 rows of 4 columns, or, where rows of D are contiguous and aligned, of 8.
 template <class Rows, bool kTransposed, int kCount, class Epilogue, class Tile>
 __device__ __forceinline__ void store_columns(Results<Tile>& sum, float least,
                                               Suspects<Tile>& suspects, const Target& to,
-                                              const Epilogue& epilogue, bool reads_c, float* (&d)[2],
-                                              int first_column, int warp, int lane) {
+                                              const Epilogue& epilogue, bool reads_c,
+                                              float* (&d)[2], int first_column, int warp,
+                                              int lane) {
   constexpr bool kSwaps = !Rows::kKMajor;
   constexpr int kToLower = kSwaps ? 16 : 8;
   const int column = first_column + lane % 4 * 2, row = Rows::row(warp, lane / 4);
@@ -73,7 +74,8 @@ __device__ __forceinline__ void store_columns(Results<Tile>& sum, float least,
     }
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int first = 4 * j + 2 * half, at_row = row + half * kToLower, at_column = 8 * j + column;
+      const int first = 4 * j + 2 * half, at_row = row + half * kToLower,
+                at_column = 8 * j + column;
       bool right[2], inside[2];
 #pragma unroll
       for (int e = 0; e < 2; ++e) {

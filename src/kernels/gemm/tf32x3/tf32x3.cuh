@@ -19,14 +19,9 @@ template <class Tile>
 __device__ __forceinline__ Target target_of(const Args& args, int tile) {
   const GemmProblem& p = args.p;
   const auto [i, j, batch] = persistent::position_of<Tile>(tile, args.tiles_m, args.tiles_n);
-  return {p,
-          args.transposed,
-          batch,
-          i,
-          j,
-          static_cast<int>(p.m) - i,
-          static_cast<int>(p.n) - j,
-          Scalars(p)};
+  return {
+      p,         args.transposed, batch, i, j, static_cast<int>(p.m) - i, static_cast<int>(p.n) - j,
+      Scalars(p)};
 }
 
 // Stores a warp's results of a tile whose sums are complete, and has the guard check them.
@@ -52,7 +47,8 @@ __device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Re
   if (may_be_wrong(notes, again, warp, lane)) {
     suspects = {.wrong = suspects.all(), .doubtful = {}};
   }
-  recompute<kFused, Rows>(again, settle<kFused, Rows>(notes, again, suspects, warp, lane), warp, lane);
+  recompute<kFused, Rows>(again, settle<kFused, Rows>(notes, again, suspects, warp, lane), warp,
+                          lane);
 }
 
 // The work of a consumer warp.
@@ -78,8 +74,7 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args) {
       continue;
     }
     if (item.begin > 0) {
-      const auto others =
-          persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);
+      const auto others = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);
       ptx::mbarrier_meet(&s.consumers);
       for (int other = others.first; other < others.end; ++other) {
         add_partial<Tile>(sum, sums, partial_tiles[other], warp, lane);
@@ -89,7 +84,8 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args) {
   }
 }
 
-// The epilogue of a sum of 0 where alpha is found to be 0 on the device: nothing of A and B is read.
+// The epilogue of a sum of 0 where alpha is found to be 0 on the device: nothing of A and B is
+// read.
 template <bool kFused, class Tile>
 __device__ __forceinline__ void scale(const Args& args) {
   for (int tile = static_cast<int>(blockIdx.x); tile < args.schedule.tiles; tile += gridDim.x) {

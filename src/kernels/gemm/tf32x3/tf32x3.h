@@ -8,8 +8,8 @@ namespace mygemm {
 
 // Block tiles of the kernels on tensor cores: one or two producer warpgroups, then two consumer
 // warpgroups of 64 rows each. Shared memory holds kStages k steps of both operands and two of B's
-// low plane. Where B must be transposed, it holds two of both of B's planes, and B itself only until
-// it is split: two steps less.
+// low plane. Where B must be transposed, it holds two of both of B's planes, and B itself only
+// until it is split: two steps less.
 template <int kBlockN_, int kStages_, int kTogether_, int kProducerWarps_, int kProducerRegisters_>
 struct TensorTile {
   using Element = float;

@@ -18,9 +18,8 @@ using persistent::StepOfOperand;
 // Places past the edge of the tile go into no result and are left as they were. kWhole: there are
 // none past either edge, which spares five instructions of six.
 template <OperandLoad kLoad, bool kWhole, int kBlock, int kBlockK, int kPitch>
-__device__ __forceinline__ void copy_places(float (&stage)[kBlockK][kPitch],
-                                            const Operand& x, const StepOfOperand& at,
-                                            int lane) {
+__device__ __forceinline__ void copy_places(float (&stage)[kBlockK][kPitch], const Operand& x,
+                                            const StepOfOperand& at, int lane) {
   if constexpr (kLoad == OperandLoad::kTransposing) {
     // A warp covers 8 k x 4 rows: whole 32-byte sectors of 4 rows in, 32 different banks out.
     constexpr int kLanesK = 8, kRows = 32 / kLanesK;
@@ -57,9 +56,8 @@ __device__ __forceinline__ void copy_places(float (&stage)[kBlockK][kPitch],
 }
 
 template <OperandLoad kLoad, int kBlock, int kBlockK, int kPitch>
-__device__ __forceinline__ void copy_step(float (&stage)[kBlockK][kPitch],
-                                          const Operand& x, const StepOfOperand& at,
-                                          int lane) {
+__device__ __forceinline__ void copy_step(float (&stage)[kBlockK][kPitch], const Operand& x,
+                                          const StepOfOperand& at, int lane) {
   if (at.extent >= kBlock && at.depth >= kBlockK) {
     copy_places<kLoad, true, kBlock>(stage, x, at, lane);
   } else {

@@ -86,7 +86,7 @@ __device__ __forceinline__ void multiply(Results<Tile>& sum, Shared& s, int firs
   constexpr int kLast = (kUnrolled - 1) % 2;
   static_assert(kChunks * kUnrolled == Tile::kBlockK);
   persistent::RingPlace<Tile::kStages> ring{first % Tile::kStages,
-                                static_cast<unsigned>(first / Tile::kStages % 2)};
+                                            static_cast<unsigned>(first / Tile::kStages % 2)};
   const unsigned stages_a = ptx::shared_address(&s.a.stage[0][0][place.i]);
   const unsigned stages_b = ptx::shared_address(&s.b.stage[0][0][place.j]);
   const unsigned full = ptx::shared_address(&s.full[0]);

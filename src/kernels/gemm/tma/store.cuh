@@ -43,11 +43,11 @@ __device__ __forceinline__ void store_at(Shared& s, OutputTile<Epilogue> d,
                                 at.row - lane % Tile::kLanesM * 4, quad);
 }
 
-// Adds kCount quads of each partial tile, the thread's quads first, first + kStep, ..., to its sums in
-// shared memory, sums[4 * kStep * i + e][slot] for quad i. First block to last, so that the order
-// of additions depends on the shapes alone. All loads of a partial tile, and of some where quads are
-// few, are in flight together. To shared memory: adding to results in registers cost the main loop
-// half of its good register numbers.
+// Adds kCount quads of each partial tile, the thread's quads first, first + kStep, ..., to its sums
+// in shared memory, sums[4 * kStep * i + e][slot] for quad i. First block to last, so that the
+// order of additions depends on the shapes alone. All loads of a partial tile, and of some where
+// quads are few, are in flight together. To shared memory: adding to results in registers cost the
+// main loop half of its good register numbers.
 template <class Tile, int kCount, int kStep>
 __device__ __forceinline__ void add_partial_tiles(float (*sums)[Tile::kGroupThreads],
                                                   const Args& args, const PartialTiles& others,
@@ -74,15 +74,14 @@ __device__ __forceinline__ void add_partial_tiles(float (*sums)[Tile::kGroupThre
   }
 }
 
-// Stores a thread's own sums, where one group has them all. By way of shared memory, in which a loop
-// can count through them: stores from registers are thousands of instructions, which come from L2
-// once for each tile and took 20 us on an H200, and want results in quads of registers, which then
-// come from the same bank as the values that they are multiplied with.
+// Stores a thread's own sums, where one group has them all. By way of shared memory, in which a
+// loop can count through them: stores from registers are thousands of instructions, which come from
+// L2 once for each tile and took 20 us on an H200, and want results in quads of registers, which
+// then come from the same bank as the values that they are multiplied with.
 template <class Tile, class Shared, class Epilogue>
 __device__ __forceinline__ void store_own(Shared& s, const Args& args, const PartialTiles& to_add,
-                                          const OutputTile<Epilogue>& to,
-                                          const Results<Tile>& sum, const LanePlace<Tile>& place,
-                                          int thread) {
+                                          const OutputTile<Epilogue>& to, const Results<Tile>& sum,
+                                          const LanePlace<Tile>& place, int thread) {
   constexpr int kAtOnce = Tile::kResultsAtOnce;
 #pragma unroll
   for (int first = 0; first < Tile::kResults; first += kAtOnce) {
@@ -148,9 +147,9 @@ __device__ __forceinline__ void store_groups(Shared& s, const Args& args,
 // Stores the sums of a tile, or adds partial tiles and stores the results.
 template <class Tile, class Shared, class Epilogue>
 __device__ __forceinline__ void store_tile(Shared& s, const Args& args, const PartialTiles& to_add,
-                                           const OutputTile<Epilogue>& to,
-                                           const Results<Tile>& sum, const LanePlace<Tile>& place,
-                                           int thread, unsigned* parity) {
+                                           const OutputTile<Epilogue>& to, const Results<Tile>& sum,
+                                           const LanePlace<Tile>& place, int thread,
+                                           unsigned* parity) {
   if constexpr (Tile::kGroups == 1) {
     store_own<Tile>(s, args, to_add, to, sum, place, thread);
   } else {

@@ -1,7 +1,7 @@
 // Matrix product, step 4 of the ladder: fed by the tensor memory accelerator. A warpgroup of
 // producers (produce.cuh) keeps a ring of stages full, and the consumer warps do nothing but
-// multiply: no addresses, no copies, no barriers for all. One block a multiprocessor, which computes
-// tile after tile, data-parallel or stream-K (persistent/stream_k.h). sm_90.
+// multiply: no addresses, no copies, no barriers for all. One block a multiprocessor, which
+// computes tile after tile, data-parallel or stream-K (persistent/stream_k.h). sm_90.
 #pragma once
 
 #include "kernels/gemm/persistent/launch.cuh"
@@ -20,7 +20,10 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args, const Strea
   const LanePlace<Tile> place(warp % Tile::kGroupWarps, lane);
   int taken = 0;        // k steps, by all groups
   unsigned parity = 0;  // of meetings
-  WorkList list(schedule, s.block);
+  // Uniform, so that the compiler keeps the main loop's counters in uniform registers: else it took
+  // 5 % longer (1024^3 in 128 x 64 tiles on an H200).
+  const int block = ptx::same_in_warp(s.block);
+  WorkList list(schedule, block);
   for (WorkItem item; list.next(&item);) {
     Results<Tile> sum = {};
     const int steps = ptx::same_in_warp(item.end - item.begin);
@@ -28,16 +31,15 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args, const Strea
     multiply<Tile>(sum, s, taken + group, own_steps, place);
     taken += steps;
 
-    const auto [i, j, batch] =
-        persistent::position_of<Tile>(item.tile, args.tiles_m, args.tiles_n);
+    const auto [i, j, batch] = persistent::position_of<Tile>(item.tile, args.tiles_m, args.tiles_n);
     const bool finishes = item.end == schedule.steps;
     PartialTiles to_add = {};
     if (finishes && item.begin > 0) {
-      to_add = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);
+      to_add = persistent::await_partial_tiles<Tile>(args, item.tile, block, thread);
       meet(s, &parity);
     }
     const TileOrigin origin{batch, i, j};
-    const OutputTile partial(partial_tile<Tile>(args, s.block), Tile::kBlockM, Tile::kBlockM,
+    const OutputTile partial(partial_tile<Tile>(args, block), Tile::kBlockM, Tile::kBlockM,
                              Tile::kBlockN, PartialSums{});
     if (finishes) {
       with_instance_epilogue<kFused>(args.p, scalars, origin, [&](const auto& epilogue) {
@@ -49,7 +51,7 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args, const Strea
     }
     if (!finishes) {
       meet(s, &parity);  // the whole partial tile is there
-      if (thread == 0) persistent::announce_partial_tile(args, s.block);
+      if (thread == 0) persistent::announce_partial_tile(args, block);
     }
   }
 }
@@ -111,9 +113,9 @@ Status launch_with(const Args& args, const GemmConfig& config, const LaunchConte
     RETURN_IF_ERROR(persistent::make_map(&b, p.b, p.n, p.k, p.batch_count, Tile::kBlockN,
                                          Tile::kBlockK, false));
   }
-  return persistent::launch_kernel(p.fused ? gemm_tma<Tile, kLoadA, kLoadB, true>
-                                           : gemm_tma<Tile, kLoadA, kLoadB, false>,
-                                   args, a, b, config, context);
+  return persistent::launch_kernel(
+      p.fused ? gemm_tma<Tile, kLoadA, kLoadB, true> : gemm_tma<Tile, kLoadA, kLoadB, false>, args,
+      a, b, config, context);
 }
 
 // kMN: how operands that are MN-major come. Misaligned ones are rare: where one is, the other one
@@ -135,8 +137,7 @@ template <class Tile>
 Status cuda::launch_gemm_tma(const GemmProblem& p, const GemmConfig& config,
                              const LaunchContext& context) {
   const persistent::Args args = persistent::args_of(p, config, context);
-  const bool shifted =
-      config.load_a == OperandLoad::kCopy4 || config.load_b == OperandLoad::kCopy4;
+  const bool shifted = config.load_a == OperandLoad::kCopy4 || config.load_b == OperandLoad::kCopy4;
   return shifted ? tma::launch_for_ops<Tile, OperandLoad::kCopy4>(args, config, context)
                  : tma::launch_for_ops<Tile, OperandLoad::kTensorMap>(args, config, context);
 }

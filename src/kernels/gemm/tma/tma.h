@@ -43,8 +43,8 @@ struct TmaTile {
   static_assert(kBlockK % 8 == 0 && kBlockN % 32 == 0, "the copies of a warp cover as much");
   static_assert(kProducerWarps <= kStages && kGroups <= kStages);
   // A producer that waits for a stage must find its last phase over or running, not the one before
-  // that, which has the same parity. So the k step that was in the stage kStages steps ago must have
-  // been copied by the same warp, or been read by the group that read this warp's last copy.
+  // that, which has the same parity. So the k step that was in the stage kStages steps ago must
+  // have been copied by the same warp, or been read by the group that read this warp's last copy.
   static_assert(kGroups == 1 || kStages % kProducerWarps == 0 ||
                 (kStages - kProducerWarps) % kGroups == 0);
 };
@@ -78,11 +78,9 @@ inline void configure_loads(const GemmProblem& p, GemmConfig* config) {
 // both where one is misaligned.
 template <class Tile>
 double step_factor(const GemmConfig& config) {
-  const bool shifted =
-      config.load_a == OperandLoad::kCopy4 || config.load_b == OperandLoad::kCopy4;
-  const double copied =
-      (config.load_a == OperandLoad::kTensorMap ? 0 : Tile::kBlockM) +
-      (config.load_b == OperandLoad::kTensorMap ? 0 : Tile::kBlockN);
+  const bool shifted = config.load_a == OperandLoad::kCopy4 || config.load_b == OperandLoad::kCopy4;
+  const double copied = (config.load_a == OperandLoad::kTensorMap ? 0 : Tile::kBlockM) +
+                        (config.load_b == OperandLoad::kTensorMap ? 0 : Tile::kBlockN);
   return 1.0 + (shifted ? kShiftedCopy : kTransposingCopy) * copied / Tile::kBlockM / Tile::kBlockN;
 }
 
