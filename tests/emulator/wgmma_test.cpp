@@ -155,7 +155,7 @@ TEST_F(WgmmaTest, IsAProductOfEveryWidth) {
 }
 
 TEST_F(WgmmaTest, LeavesLowBitsOutOfAccount) {
-  // Of A and of B: the eleventh bit behind the first, and what follows.
+  // Values of A and of B with bits from the eleventh behind the first on.
   const Product p = integers<64>(8, 1 + 0x1p-11f), q = integers<64>(8);
   EXPECT_EQ(emulated<64>(p, false), plain<64>(q, false));
   // So is all that makes this a NaN, and 0 times infinity is left.

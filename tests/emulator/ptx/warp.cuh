@@ -25,7 +25,7 @@ inline unsigned smallest_in_warp(unsigned value, emulator::Site site = emulator:
   return ~largest_in_warp(~value, site);
 }
 
-// Any lane may be the one: not the first, which code may take for granted.
+// Elects a lane other than the first, on which code might rely.
 inline bool elect_one(emulator::Site site = emulator::Site::here()) {
   __ballot_sync(0xffffffffu, 1, site);
   return emulator::lane() == 13;
