@@ -41,6 +41,9 @@ struct PartialSums {
   __device__ __forceinline__ void skip_columns(int) {}
 };
 
+// Results that are finished already, in registers: see FusedEpilogue::scaled().
+struct Finished : PartialSums {};
+
 // D is not read where beta = 0, NaN or not.
 struct ScaleEpilogue {
   float alpha, beta;
@@ -62,8 +65,10 @@ __device__ __forceinline__ float gelu(float t) {
   return __fdividef(t, 1.0f + ptx::exp2_approx(t * fmaf(t * t, kCubic, kMinusTwoU)));
 }
 
+__device__ __forceinline__ float relu(float t) { return t <= 0.0f ? 0.0f : t; }  // NaN stays
+
 __device__ __forceinline__ float activate(float t, mygemmActivation_t activation) {
-  if (activation == MYGEMM_ACTIVATION_RELU) return t <= 0.0f ? 0.0f : t;  // NaN stays
+  if (activation == MYGEMM_ACTIVATION_RELU) return relu(t);
   return activation == MYGEMM_ACTIVATION_GELU ? gelu(t) : t;
 }
 
@@ -85,11 +90,32 @@ class FusedEpilogue {
 
   __device__ __forceinline__ bool reads_d() const { return false; }
   __device__ __forceinline__ float finish(int row, int column, float sum, const float*) const {
-    const int i = kTransposed ? column : row, j = kTransposed ? row : column;
-    float t = scalars_.alpha * sum;
-    if (c_) t = fmaf(scalars_.alpha, sum, scalars_.beta * c_[i + j * p_.c.ld]);
-    if (bias_) t += __ldg(bias_ + i);
+    float t = scaled(row, column, sum);
+    if (bias_) t += bias(kTransposed ? column : row);
     return activate(t, p_.epilogue.activation);
+  }
+
+  // The same in steps, for kernels that finish several results at once: alpha * sum + beta * C; the
+  // bias of a row of D; the activation.
+  __device__ __forceinline__ float scaled(int row, int column, float sum) const {
+    const int i = kTransposed ? column : row, j = kTransposed ? row : column;
+    if (!c_) return scalars_.alpha * sum;
+    return fmaf(scalars_.alpha, sum, scalars_.beta * c_[i + j * p_.c.ld]);
+  }
+  __device__ __forceinline__ bool has_bias() const { return bias_ != nullptr; }
+  __device__ __forceinline__ float bias(int row) const { return __ldg(bias_ + row); }
+  template <int kCount>
+  __device__ __forceinline__ void activate_all(float (&t)[kCount]) const {
+    if (p_.epilogue.activation == MYGEMM_ACTIVATION_NONE) return;
+    const bool is_gelu = p_.epilogue.activation == MYGEMM_ACTIVATION_GELU;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      if (is_gelu) t[i] = gelu(t[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      if (!is_gelu) t[i] = relu(t[i]);
+    }
   }
   // The tile's first column becomes its n-th.
   __device__ __forceinline__ void skip_columns(int n) {

@@ -50,69 +50,65 @@ __device__ __forceinline__ void gather_rows(float& upper, float& lower, int lane
   (second ? upper : lower) = passed;
 }
 
-// Stores the results of kCount columns in eights from column `first_column` of the tile on, the
-// first ones in `sum`, and finds the suspects. Where C is read, suspects are not stored: D may be
-// C. A warp's store is 8 rows of 4 columns, or, where rows of D are contiguous and aligned, of 8.
-template <class Rows, bool kTransposed, int kCount, class Epilogue, class Tile>
-__device__ __forceinline__ void store_columns(Results<Tile>& sum, float least,
-                                              Suspects<Tile>& suspects, const Target& to,
-                                              const Epilogue& epilogue, bool reads_c,
-                                              float* (&d)[2], int first_column, int warp,
-                                              int lane) {
-  constexpr bool kSwaps = !Rows::kKMajor;
-  constexpr int kToLower = kSwaps ? 16 : 8;
-  const int column = first_column + lane % 4 * 2, row = Rows::row(warp, lane / 4);
-  const bool valid[2] = {row < to.rows, row + kToLower < to.rows};
-  const int64_t ld = to.p.d.ld, along_n = kTransposed ? 1 : ld;
-  const bool in_pairs =
-      kTransposed && common_alignment(reinterpret_cast<uintptr_t>(d[0]), ld * 4) >= 8;
-#pragma unroll
-  for (int j = 0; j < kCount; ++j) {
-#pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      gather_rows<kSwaps>(sum[4 * j + e], sum[4 * j + 2 + e], lane);
-    }
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int first = 4 * j + 2 * half, at_row = row + half * kToLower,
-                at_column = 8 * j + column;
-      bool right[2], inside[2];
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        const float size = fabsf(sum[first + e]);
-        right[e] = size >= least && size <= FLT_MAX;
-        inside[e] = valid[half] && at_column + e < to.columns;
-      }
-      if (in_pairs && inside[1] && (!reads_c || (right[0] && right[1]))) {
-        store_pair(d[half], at_row, at_column, sum[first], sum[first + 1], epilogue);
-      } else {
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          if (inside[e] && (!reads_c || right[e])) {
-            store_result(d[half] + e * along_n, at_row, at_column + e, sum[first + e], epilogue);
-          }
-        }
-      }
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        if (inside[e] && !right[e]) suspects.add(first + e, sum[first + e], !reads_c);
-      }
-    }
-    for (float*& at : d) at = ptx::advanced(at, 8 * along_n);
-  }
-}
-
-// The places in D of a lane's first results: of its upper row and its lower one.
+// The places in D of a lane's results: its first column, its upper row and its lower one.
 template <class Rows, bool kTransposed>
-struct FirstPlaces {
-  float* d[2];
+struct LaneOfTile {
+  static constexpr int kToLower = Rows::kKMajor ? 8 : 16;
 
-  __device__ __forceinline__ FirstPlaces(const Target& to, int warp, int lane) {
-    constexpr int kToLower = Rows::kKMajor ? 8 : 16;
-    d[0] = to.at(Rows::row(warp, lane / 4), lane % 4 * 2);
+  int row, column;
+  float* d[2];  // of the next results: upper row, lower row
+
+  __device__ __forceinline__ LaneOfTile(const Target& to, int warp, int lane)
+      : row(Rows::row(warp, lane / 4)), column(lane % 4 * 2) {
+    d[0] = to.at(row, column);
     d[1] = d[0] + kToLower * (kTransposed ? to.p.d.ld : 1);
   }
+
+  __device__ __forceinline__ int row_of(int half) const { return row + half * kToLower; }
+  __device__ __forceinline__ bool inside(const Target& to, int half, int e, int first) const {
+    return row_of(half) < to.rows && first + column + e < to.columns;
+  }
 };
+
+// Stores a lane's four results of the 8 columns from `first` on, whose sums are `sum` and which
+// `epilogue` makes of `value`, and finds the suspects: results `index` to index + 3. Where C is
+// read, suspects are not stored: D may be C. A warp's store is 8 rows of 4 columns, or, where rows
+// of D are contiguous and aligned, of 8.
+template <bool kTransposed, class Rows, class Epilogue, class Tile>
+__device__ __forceinline__ void store_eight(const float* sum, const float* value, int index,
+                                            float least, Suspects<Tile>& suspects, const Target& to,
+                                            const Epilogue& epilogue, bool reads_c,
+                                            LaneOfTile<Rows, kTransposed>& place, int first) {
+  const int64_t ld = to.p.d.ld, along_n = kTransposed ? 1 : ld;
+  const bool in_pairs =
+      kTransposed && common_alignment(reinterpret_cast<uintptr_t>(place.d[0]), ld * 4) >= 8;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = place.row_of(half), column = first + place.column;
+    bool right[2], inside[2];
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const float size = fabsf(sum[2 * half + e]);
+      right[e] = size >= least && size <= FLT_MAX;
+      inside[e] = place.inside(to, half, e, first);
+    }
+    if (in_pairs && inside[1] && (!reads_c || (right[0] && right[1]))) {
+      store_pair(place.d[half], row, column, value[2 * half], value[2 * half + 1], epilogue);
+    } else {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        if (inside[e] && (!reads_c || right[e])) {
+          store_result(place.d[half] + e * along_n, row, column + e, value[2 * half + e], epilogue);
+        }
+      }
+    }
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      if (inside[e] && !right[e]) suspects.add(index + 2 * half + e, sum[2 * half + e], !reads_c);
+    }
+  }
+  for (float*& at : place.d) at = ptx::advanced(at, 8 * along_n);
+}
 
 // Stores a warp's results through `epilogue`.
 template <class Rows, bool kTransposed, class Tile>
@@ -120,30 +116,74 @@ __device__ __forceinline__ void store_scaled(Results<Tile>& sum, float least,
                                              Suspects<Tile>& suspects, const Target& to,
                                              const ScaleEpilogue& epilogue, bool reads_c, int warp,
                                              int lane) {
-  FirstPlaces<Rows, kTransposed> places(to, warp, lane);
-  store_columns<Rows, kTransposed, Tile::kBlockN / 8>(sum, least, suspects, to, epilogue, reads_c,
-                                                      places.d, 0, warp, lane);
+  LaneOfTile<Rows, kTransposed> place(to, warp, lane);
+#pragma unroll
+  for (int j = 0; j < Tile::kBlockN / 8; ++j) {
+    gather_rows<!Rows::kKMajor>(sum[4 * j], sum[4 * j + 2], lane);
+    gather_rows<!Rows::kKMajor>(sum[4 * j + 1], sum[4 * j + 3], lane);
+    store_eight<kTransposed>(&sum[4 * j], &sum[4 * j], 4 * j, least, suspects, to, epilogue,
+                             reads_c, place, 8 * j);
+  }
 }
 
-// The same through a fused epilogue, in a loop of 32 columns a turn, for which results move up in
-// their registers: unrolled, the instructions would come from L2 once for each tile, which took 60
-// us a tile on an H200.
+// The same through a fused epilogue, 32 columns a turn of the loop, for which results move up in
+// their registers. Unrolled, its instructions would come from L2 once for each tile, and a load of
+// the bias for each result would wait for L2 too: either took 40 us a tile on an H200.
 template <class Rows, bool kTransposed, class Tile>
 __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
                                             Suspects<Tile>& suspects, const Target& to, int warp,
                                             int lane) {
-  constexpr int kColumns = 32, kResults = kColumns / 2, kAll = Tile::kBlockN / 2;
+  constexpr int kColumns = 32, kCount = kColumns / 2, kAll = Tile::kBlockN / 2;
   const FusedEpilogue<kTransposed> epilogue(to.p, to.scalars, {to.batch, to.i, to.j});
   const bool reads_c = to.scalars.beta != 0.0f;
-  FirstPlaces<Rows, kTransposed> places(to, warp, lane);
+  LaneOfTile<Rows, kTransposed> place(to, warp, lane);
+  float bias[2] = {};  // of the lane's two rows of D
+  if (!kTransposed && epilogue.has_bias()) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (place.row_of(half) < to.rows) bias[half] = epilogue.bias(place.row_of(half));
+    }
+  }
 #pragma unroll 1
   for (int column = 0; column < Tile::kBlockN; column += kColumns) {
+    float value[kCount];
+    // Result r: upper or lower row, and its column of the turn.
+    const auto half_of = [](int r) { return r / 2 % 2; };
+    const auto column_of = [](int r) { return r / 4 * 8 + r % 2; };
+#pragma unroll
+    for (int r = 0; r < kCount; r += 4) {
+      gather_rows<!Rows::kKMajor>(sum[r], sum[r + 2], lane);
+      gather_rows<!Rows::kKMajor>(sum[r + 1], sum[r + 3], lane);
+    }
+#pragma unroll
+    for (int r = 0; r < kCount; ++r) value[r] = to.scalars.alpha * sum[r];
+    if (reads_c) {
+#pragma unroll
+      for (int r = 0; r < kCount; ++r) {
+        const int first = column + column_of(r) - r % 2;
+        if (place.inside(to, half_of(r), r % 2, first)) {
+          value[r] =
+              epilogue.scaled(place.row_of(half_of(r)), first + place.column + r % 2, sum[r]);
+        }
+      }
+    }
+    if (epilogue.has_bias()) {
+#pragma unroll
+      for (int r = 0; r < kCount; ++r) {
+        const int at = column + place.column + column_of(r);
+        value[r] += !kTransposed ? bias[half_of(r)] : at < to.columns ? epilogue.bias(at) : 0.0f;
+      }
+    }
+    epilogue.activate_all(value);
     Suspects<Tile> found;
-    store_columns<Rows, kTransposed, kColumns / 8>(sum, least, found, to, epilogue, reads_c,
-                                                   places.d, column, warp, lane);
+#pragma unroll
+    for (int j = 0; j < kColumns / 8; ++j) {
+      store_eight<kTransposed>(&sum[4 * j], &value[4 * j], 4 * j, least, found, to, Finished{},
+                               reads_c, place, column + 8 * j);
+    }
     suspects.append_columns(found);
 #pragma unroll
-    for (int r = 0; r + kResults < kAll; ++r) sum[r] = sum[r + kResults];
+    for (int r = 0; r + kCount < kAll; ++r) sum[r] = sum[r + kCount];
   }
 }
 
