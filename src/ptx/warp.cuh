@@ -23,7 +23,7 @@ __device__ __forceinline__ int thread_again() {
 }
 
 // Broadcasts a warp-uniform value from one lane, for the same reason.
-__device__ __forceinline__ int same_in_warp(int value) {
+__device__ __forceinline__ int warp_uniform(int value) {
   return __shfl_sync(0xffffffffu, value, 0);
 }
 

@@ -38,7 +38,7 @@ struct ThinBlock {
   unsigned tile, matrix, split;
 
   __device__ __forceinline__ explicit ThinBlock(const ThinArgs& args) {
-    const auto block = static_cast<unsigned>(ptx::same_in_warp(static_cast<int>(blockIdx.x)));
+    const auto block = static_cast<unsigned>(ptx::warp_uniform(static_cast<int>(blockIdx.x)));
     const unsigned number = block >> args.log2_splits, of_tiles = args.tiles.quotient(number);
     const unsigned of_matrices = args.matrices.quotient(of_tiles);
     tile = number - of_tiles * args.tiles.value();

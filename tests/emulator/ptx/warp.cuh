@@ -13,7 +13,7 @@ inline unsigned block_again() { return blockIdx.x; }
 
 inline int thread_again() { return static_cast<int>(threadIdx.x); }
 
-inline int same_in_warp(int value, emulator::Site site = emulator::Site::here()) {
+inline int warp_uniform(int value, emulator::Site site = emulator::Site::here()) {
   return __shfl_sync(0xffffffffu, value, 0, 32, site);
 }
 

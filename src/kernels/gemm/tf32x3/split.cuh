@@ -96,7 +96,7 @@ __device__ __forceinline__ void produce(Shared& s, const persistent::Args& args,
                                         int lane) {
   constexpr int kAhead = Shared::kAhead, kPlanes = Shared::kPlanes;
   const int tiles_m = args.tiles_m, tiles_n = args.tiles_n;
-  persistent::StepCursor<Tile> loads(args.schedule, ptx::same_in_warp(s.block), tiles_m, tiles_n),
+  persistent::StepCursor<Tile> loads(args.schedule, ptx::warp_uniform(s.block), tiles_m, tiles_n),
       at = loads;
   persistent::RingPlace<Shared::kStages> place;
   persistent::RingPlace<Shared::kStagesB> place_b;
