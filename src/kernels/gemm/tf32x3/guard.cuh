@@ -3,17 +3,17 @@
 //
 // Infinities and NaN, and values that round to an infinity where they are split, leave results that
 // are not finite: one part of such a value is infinite or NaN, and the product of that with a zero
-// is NaN. So results show them.
+// is NaN. Such operands therefore always show in the results.
 //
 // Small values lose bits: a low part below 2^-125 is cut to a multiple of 2^-136. Such an error
 // times the other operand's value, summed up over k, must not matter to a result. While they
-// multiply, warps add up |A| and |B|; nearly always the sums prove the results right.
+// multiply, warps add up |A| and |B|; these sums nearly always prove that the results are right.
 //
-// Results that they do not prove are suspects, 0 among them, which is the sum of products with
-// zeros. Once the tile is stored, and the results' registers are free, the warpgroup looks at the
-// rows and columns of the suspects: whether any value is small enough to lose bits, and which of
-// them have a NaN. Only results that are open after that are computed again. To look for the
-// smallest value of all tiles meanwhile cost 5 % at 4096^3 (H200: 110 TFLOP/s, against 116).
+// All other results are suspects, among them 0, the sum of products with zeros. Once the tile is
+// stored, and the results' registers are free, the warpgroup examines the rows and columns of the
+// suspects: whether any value is small enough to lose bits, and which of them have a NaN. Only
+// results that are undecided after that are computed again. Finding the smallest value of all tiles
+// in the main loop instead cost 5 % at 4096^3 (H200: 110 TFLOP/s, against 116).
 #pragma once
 
 #include <cfloat>
@@ -105,8 +105,8 @@ struct Marks {
 };
 
 // The results of a lane that failed the error check. Those that are finite, and stored already or
-// 0, are `doubtful`: a look at the operands decides. The others would have to be kept; they are
-// `wrong` and computed again, unless NaN is right.
+// 0, are `doubtful`: they are right unless the operands say otherwise. The others, which would
+// have to be kept, are `wrong`: they are computed again, unless NaN is right.
 template <class Tile>
 struct Suspects {
   Marks<Tile> wrong, doubtful;
@@ -115,7 +115,7 @@ struct Suspects {
     const bool known = stored ? fabsf(value) <= FLT_MAX : value == 0.0f;
     known ? doubtful.add(result) : wrong.add(result);
   }
-  // See Marks.
+  // See Marks::append_columns().
   __device__ __forceinline__ void append_columns(const Suspects& found) {
     wrong.append_columns(found.wrong);
     doubtful.append_columns(found.doubtful);
@@ -127,7 +127,7 @@ struct Suspects {
   }
 };
 
-// The bits that any lane of the warp has.
+// The bitwise or over the lanes of a warp.
 __device__ __forceinline__ unsigned any_in_warp(unsigned bits) {
   for (int apart = 16; apart > 0; apart /= 2) bits |= __shfl_xor_sync(0xffffffffu, bits, apart);
   return bits;

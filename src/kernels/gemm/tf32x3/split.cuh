@@ -27,7 +27,7 @@ __device__ __forceinline__ void split_in_place(const float* step, float* low, in
   // 8 lanes, which load together, have all 8 quads of a line: of one row, or 4 of each of two rows
   // that are 4 apart.
   const int row = kQuads == 8 ? lane / 8 : lane / 4 % 2 * 4 + lane / 8;
-  // Rows that a warp has at once are whole eights, or fours of which the warps have the two.
+  // At one time a warp has whole groups of 8 rows, or half of each group.
   const int line = warp * kRows + row;
   const int place = (line * kLine + (lane % kQuads ^ line % 8) * 4) ^ part * Tile::kTogether;
 #pragma unroll
