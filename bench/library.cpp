@@ -16,8 +16,8 @@ void check(mygemmStatus_t status, const char* function) {
   }
 }
 
-// The text begins with "chosen: <row> ..."; rows follow as "  <row>  <number> us" or
-// "  <row>  cannot run: <reason>".
+// The text begins with "chosen: <kernel> ..."; kernels follow as "  <kernel>  <number> us" or
+// "  <kernel>  cannot run: <reason>".
 Explanation explain(const ExplainCall& call) {
   size_t length = 0;
   check(call(nullptr, 0, &length), "mygemm_explain");
@@ -40,7 +40,7 @@ Explanation explain(const ExplainCall& call) {
     }
   }
   if (explanation.chosen.empty()) {
-    throw std::runtime_error("mygemm_explain names no chosen row:\n" + text);
+    throw std::runtime_error("mygemm_explain names no chosen kernel:\n" + text);
   }
   return explanation;
 }
@@ -68,7 +68,7 @@ Library::~Library() {
   }
 }
 
-// The environment is how a user forces a row, and it is read when a handle is created.
+// A kernel is forced through the environment, which is read when a handle is created.
 mygemmHandle_t Library::handle(Family family, const std::string& row, mygemmMathMode_t math) {
   const auto key = std::make_tuple(family, row, math);
   if (const auto found = handles_.find(key); found != handles_.end()) {

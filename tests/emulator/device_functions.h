@@ -1,5 +1,5 @@
-// Emulator of the CUDA runtime: what device code calls without including anything more. Functions
-// that wait for other threads remember where they were called, for reports of deadlocks.
+// Emulator of the CUDA runtime: the built-in functions of device code. Functions that wait for
+// other threads record their place of call, for reports of deadlocks.
 #pragma once
 
 #include <math.h>

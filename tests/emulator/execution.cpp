@@ -53,7 +53,7 @@ BlockRange blocks_of(unsigned cluster) {
 void thread_main() {
   for (;;) {
     running_grid->kernel();
-    wait_for_copies(-1);  // whatever is left, committed or not
+    wait_for_copies(-1);  // all copies, committed or not
     running->state = State::kExited;
     --blocks[running_block].threads_left;
     Fiber::suspend();
@@ -109,9 +109,9 @@ bool same_text(const char* one, const char* other) {
   return one == other || std::strcmp(one, other) == 0;
 }
 
-// True where all of `count` threads wait at one and the same barrier of this name; they can then go
-// on. A barrier after some threads have left is refused, as is one reached from two places:
-// hardware may let it pass, the language does not promise it.
+// True where all of `count` threads wait at the same barrier of this name; they can then continue.
+// A barrier after some threads have left is refused, as is one reached from two places: hardware
+// may accept these, the language does not guarantee them.
 bool pass_barrier(const char* name, Thread* first, size_t count) {
   const bool all_there = std::all_of(first, first + count, [&](const Thread& thread) {
     return thread.state == State::kWaiting && thread.name == name &&
@@ -158,7 +158,7 @@ bool lanes_agree(const Thread& self) {
   return true;
 }
 
-// Of what is under way and a thread waits for: copies or products, by chance.
+// Completes copies or products that a thread waits for, in random order.
 bool land_something() {
   if (chance() % 2 == 0) return land_transfers() || land_products();
   return land_products() || land_transfers();
@@ -186,8 +186,8 @@ bool has_ended(BlockRange range) {
                      [](const Block& block) { return block.threads_left == 0; });
 }
 
-// Lets the next clusters start where others have ended. What arrives after a block has gone
-// overwrites the next one's shared memory: then the cluster has not ended.
+// Starts the next clusters where others have ended. A cluster to which stores are in flight has not
+// ended: they would overwrite the shared memory of the next one.
 bool replace_clusters(StartOrder* order) {
   bool progress = false;
   std::erase_if(resident_clusters, [&](unsigned cluster) {
@@ -202,7 +202,7 @@ bool replace_clusters(StartOrder* order) {
   return progress;
 }
 
-// Not rounded up: the address sanitizer then sees the first byte too many.
+// Not rounded up, so that the address sanitizer detects an access to the next byte.
 void* allocate_shared(size_t bytes) {
   void* data = nullptr;
   if (bytes > 0 && posix_memalign(&data, kSharedAlignment, bytes) != 0) throw std::bad_alloc();
@@ -247,7 +247,7 @@ bool run(const Grid& grid) {
   if (!finished) {
     std::fprintf(stderr, "emulator: the grid cannot finish, %s\n", order.description().c_str());
     for (const unsigned cluster : resident_clusters) report_blocks(blocks_of(cluster));
-    threads.clear();  // fibers in the middle of a kernel are of no use any more
+    threads.clear();  // fibers in the middle of a kernel cannot be reused
   }
   blocks.clear();
   return finished;
@@ -270,7 +270,7 @@ const LaneValues& exchange(const char* name, unsigned mask, uint64_t value, Site
   unsigned& waiting = blocks[running_block].lanes_waiting[current / kWarpSize];
   waiting |= 1u << lane();
   if ((mask >> lane() & 1) != 0 && (waiting & mask) == mask && lanes_agree(self)) {
-    // The last to arrive hands out the values, and need not wait itself.
+    // The last to arrive distributes the values, and need not wait itself.
     Thread* const warp = &self - lane();
     LaneValues values;
     for (unsigned i = 0; i < kWarpSize; ++i) {

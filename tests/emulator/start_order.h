@@ -23,7 +23,7 @@ class StartOrder {
   bool all_started() const { return next_ == order_.size(); }
   // Index of the first block of the next cluster to start.
   uint3 next();
-  // How this order can be had again, and what has not started, for reports of deadlocks.
+  // The settings that reproduce this order, and the clusters not yet started, for deadlock reports.
   std::string description() const;
 
  private:

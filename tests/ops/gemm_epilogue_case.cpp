@@ -69,7 +69,7 @@ struct Matrices {
   }
 };
 
-// All that a call refers to. C has D's layout where it is D.
+// The operands of a call. C has D's layout where it is D.
 struct Operands {
   const EpilogueCase& gemm;
   Matrices a, b, c, d, bias;
@@ -108,7 +108,7 @@ struct Operands {
   const float* beta() const { return host() ? &gemm.beta : scalars.as<float>() + 1; }
   bool host() const { return gemm.pointer_mode == MYGEMM_POINTER_MODE_HOST; }
 
-  // D as the call finds it: C's values where C is D, else poison.
+  // Sets D before the call: C's values where C is D, else poison.
   void prepare_d(bool with_c) {
     if (with_c) {
       d.each(
@@ -170,7 +170,7 @@ struct Operands {
   }
 };
 
-// The result of an element whose alpha op(A) op(B) + beta C + bias is t, and what it may be off.
+// The result of an element whose alpha op(A) op(B) + beta C + bias is t, and its error bound.
 struct Expected {
   double value, tolerance;
 };
@@ -231,7 +231,7 @@ void check(Operands* operands, const std::vector<float>& before_bias) {
                     << " instead of " << expected.value << " (+- " << expected.tolerance
                     << "), from " << before_bias[at];
     }
-    results[at] = d.at(matrix, i, j);  // the rest must be as it was before
+    results[at] = d.at(matrix, i, j);  // the rest must be unchanged
   });
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(std::memcmp(results.data(), d.image.data(), results.size() * sizeof(float)), 0)

@@ -114,9 +114,9 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Sums& sums, Sha
 
   ptx::mbarrier_wait_at(split_at + unit % kUnits * kBarrier, unit / kUnits % 2);
   const WorkItem& item = s.items[unit / kParts % Shared::kNotes];
-  if (ptx::same_in_warp(item.tile) == kNoTile) return {kNoTile, 0, 0};
-  unit = ptx::same_in_warp(unit);
-  const int first = unit, end = unit + ptx::same_in_warp(item.end - item.begin) * kParts;
+  if (ptx::warp_uniform(item.tile) == kNoTile) return {kNoTile, 0, 0};
+  unit = ptx::warp_uniform(unit);
+  const int first = unit, end = unit + ptx::warp_uniform(item.end - item.begin) * kParts;
 #pragma unroll 1
   for (; unit < end; ++unit) {
     const unsigned u = unit, step = u / kParts, part = u % kParts;

@@ -58,7 +58,7 @@ __device__ __forceinline__ void split_transposed(const float* step, float* high,
   constexpr int kPatches = Tile::kBlockN / kLine * kQuads / kWarps;
   constexpr int kAtOnce = kPatches % 4 == 0 ? 4 : kPatches % 3 == 0 ? 3 : kPatches;
   static_assert(kWarps % 4 == 0 && (kQuads % kWarps == 0 || kWarps % kQuads == 0));
-  // Of the i-th patch: its first column, and the warp's 4 k, counted from those of the first patch,
+  // First column and 4 k of the warp's i-th patch, the 4 k counted from those of the first patch,
   // which are a multiple of 4 quads so that the swizzle is the same.
   const auto column = [](int i) { return i * kWarps / kQuads * kLine; };
   const auto quads = [part](int i) { return part * kQuads + i * kWarps % kQuads; };
@@ -96,7 +96,7 @@ __device__ __forceinline__ void produce(Shared& s, const persistent::Args& args,
                                         int lane) {
   constexpr int kAhead = Shared::kAhead, kPlanes = Shared::kPlanes;
   const int tiles_m = args.tiles_m, tiles_n = args.tiles_n;
-  persistent::StepCursor<Tile> loads(args.schedule, ptx::same_in_warp(s.block), tiles_m, tiles_n),
+  persistent::StepCursor<Tile> loads(args.schedule, ptx::warp_uniform(s.block), tiles_m, tiles_n),
       at = loads;
   persistent::RingPlace<Shared::kStages> place;
   persistent::RingPlace<Shared::kStagesB> place_b;
