@@ -1,4 +1,4 @@
-// Unit tests: which row is chosen for what, on which machine. golden.txt has the answers, so that
+// Unit tests: which kernel is chosen for what, on which machine. golden.txt has the answers, so that
 // a change of the cost model shows as a change of a text file. To accept the new choices:
 //   GOLDEN_UPDATE=1 ctest -R unit.Golden
 #include <algorithm>
@@ -27,7 +27,7 @@ using mygemm_tests::transpose_in_place;
 
 constexpr size_t kMiB = 1024 * 1024;
 
-// A case's name, and under it a line for each row that some machine chooses:
+// A case's name, and under it a line for each kernel that some machine chooses:
 //   gemm nn 64x64x64
 //     warptiled_64x64       T4, A100
 //     host_cblas            host
@@ -66,26 +66,26 @@ class Golden {
  private:
   template <class Problem>
   std::string choose(const Problem& problem, size_t workspace) const {
-    std::vector<std::pair<std::string, std::string>> rows;  // with the machines that choose them
+    std::vector<std::pair<std::string, std::string>> kernels;  // with the machines that choose them
     for (const DeviceTraits& device : devices_) {
       Plan<Problem> plan;
       if (make_plan(problem, device, {workspace, nullptr}, &plan) != MYGEMM_STATUS_SUCCESS) {
         ADD_FAILURE() << last_error_text();
         continue;
       }
-      const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& known) {
-        return known.first == plan.row->name;
+      const auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const auto& known) {
+        return known.first == plan.kernel->name;
       });
-      if (row == rows.end()) {
-        rows.emplace_back(plan.row->name, device.name);
+      if (kernel == kernels.end()) {
+        kernels.emplace_back(plan.kernel->name, device.name);
       } else {
-        row->second += std::string(", ") + device.name;
+        kernel->second += std::string(", ") + device.name;
       }
     }
     std::string choices;
-    for (const auto& [row, machines] : rows) {
-      choices +=
-          "  " + row + std::string(24 - std::min<size_t>(23, row.size()), ' ') + machines + "\n";
+    for (const auto& [kernel, machines] : kernels) {
+      choices += "  " + kernel + std::string(24 - std::min<size_t>(23, kernel.size()), ' ') +
+                 machines + "\n";
     }
     return choices;
   }
