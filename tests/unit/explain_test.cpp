@@ -44,7 +44,7 @@ std::vector<std::string> lines_about(const std::vector<std::string>& lines,
 // The end of the line of a kernel that can run.
 template <class Kernel, class Config>
 std::string facts(const Kernel& kernel, const Config& config) {
-  char time[40];
+  char time[400];
   std::snprintf(time, sizeof time, " %.2f us: ", config.seconds * 1e6);
   return time + describe(config) + "; " + describe(kernel.figures);
 }
