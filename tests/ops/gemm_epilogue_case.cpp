@@ -63,7 +63,8 @@ struct Matrices {
   }
   void expect_unchanged(const char* name) const {
     const std::vector<float> contents = now();
-    EXPECT_EQ(std::memcmp(contents.data(), image.data(), image.size() * sizeof(float)), 0)
+    EXPECT_TRUE(image.empty() ||
+                std::memcmp(contents.data(), image.data(), image.size() * sizeof(float)) == 0)
         << name << " was written";
     EXPECT_TRUE(buffer.bands_intact()) << "written outside " << name;
   }
