@@ -60,6 +60,7 @@ struct Measurement {
   double ratio;  // our speed / its speed
   bool naive;
   std::optional<double> estimated_us;  // by the plan; kernels of ours only
+  std::string figures;                 // of the estimate; kernels of ours only
 };
 
 struct Result {
@@ -69,6 +70,7 @@ struct Result {
   Timing timing;
   double rate = 0;
   std::optional<double> estimated_us;
+  std::string figures;
   std::vector<Measurement> peers, rows;
   std::optional<double> error;  // absent without a contender to compare with; NaN is an error
   double tolerance = 0;

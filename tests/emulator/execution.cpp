@@ -35,6 +35,7 @@ namespace {
 
 constexpr const char* kBlockBarrier = "__syncthreads";
 constexpr const char* kClusterBarrier = "cluster_sync";
+constexpr const char* kAside = "its turn";
 
 const Grid* running_grid;
 std::vector<unsigned> resident_clusters;  // that have not ended, by their place in `blocks`
@@ -164,6 +165,19 @@ bool land_something() {
   return land_products() || land_transfers();
 }
 
+// Lets a thread go on that has stepped aside.
+bool call_back_one() {
+  std::vector<Thread*> aside;
+  for (size_t i = 0; i < blocks.size() * num_threads; ++i) {
+    if (threads[i].state == State::kWaiting && threads[i].name == kAside) {
+      aside.push_back(&threads[i]);
+    }
+  }
+  if (aside.empty()) return false;
+  aside[chance() % aside.size()]->state = State::kReady;
+  return true;
+}
+
 void begin_cluster(BlockRange range, const uint3& first) {
   for (unsigned block = range.first; block < range.end; ++block) {
     Block& begun = blocks[block];
@@ -241,7 +255,8 @@ bool run(const Grid& grid) {
   resident_clusters.resize(order.resident());
   std::iota(resident_clusters.begin(), resident_clusters.end(), 0u);
   for (const unsigned cluster : resident_clusters) begin_cluster(blocks_of(cluster), order.next());
-  while (run_blocks() || pass_cluster_barriers() || replace_clusters(&order) || land_something()) {
+  while (run_blocks() || pass_cluster_barriers() || replace_clusters(&order) || land_something() ||
+         call_back_one()) {
   }
   const bool finished = resident_clusters.empty();
   if (!finished) {
@@ -295,6 +310,11 @@ void wait_for_object(const char* name, const void* object, unsigned parity, Site
 
 void wait_for_flag(const unsigned* flag, Site site) {
   wait_at(kFlag, 0, site, flag);
+  Fiber::suspend();
+}
+
+void step_aside(Site site) {
+  wait_at(kAside, 0, site);
   Fiber::suspend();
 }
 

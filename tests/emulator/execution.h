@@ -58,6 +58,9 @@ const LaneValues& exchange(const char* name, unsigned mask, uint64_t value, Site
 
 // Waits for a change of a flag in global memory, which ends with wake_waiters(flag).
 void wait_for_flag(const unsigned* flag, Site site);
+// Goes on when nothing else can, of several threads one by chance: so others are ahead of it as far
+// as they do not wait for it.
+void step_aside(Site site);
 
 unsigned lane();
 unsigned thread_number();  // within the block

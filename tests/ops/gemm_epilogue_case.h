@@ -26,7 +26,7 @@ struct EpilogueCase {
   int64_t batch = 1;
   int bias_step = 1;         // -1, 0 and 1: biases lie backward, one for all, forward
   bool null_inputs = false;  // A and B are NULL
-  bool special = false;      // infinities and NaN in C and bias
+  bool special = false;      // infinities and NaN in A, C and bias
 
   bool sums() const { return k > 0 && alpha != 0; }
   std::string text() const;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/plan.h"
+#include "device_traits.h"
 
 namespace mygemm {
 namespace {
@@ -52,7 +52,10 @@ TEST(Devices, HaveTraitsOfGpus) {
     EXPECT_GE(device.cc, 75);
     EXPECT_GE(device.num_sms, 20);
     EXPECT_GE(device.shared_per_block, 48 * 1024);
-    EXPECT_LE(device.shared_per_block, device.shared_per_sm);
+    EXPECT_LE(device.shared_per_block, device.sm.shared_bytes);
+    EXPECT_EQ(device.sm.registers, 65536);
+    EXPECT_TRUE(device.sm.threads >= 1024 && device.sm.threads % 512 == 0);
+    EXPECT_TRUE(device.sm.blocks == 16 || device.sm.blocks == 24 || device.sm.blocks == 32);
     EXPECT_GE(device.l2_bytes, 1024 * 1024);
     // FLOP/s and bytes/s, not tera or giga.
     EXPECT_TRUE(device.fp32_flops > 1e12 && device.fp32_flops < 1e15);

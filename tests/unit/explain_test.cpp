@@ -1,5 +1,7 @@
-// Unit tests: the text of mygemm_explain_*: the row chosen first, then every row of the device's
-// kind exactly once, with its time or the reason why it cannot run.
+// Unit tests: the text of mygemm_explain_*: the chosen kernel first, then every kernel of the
+// device's kind exactly once, with its time, its Config and its figures, or the reason why it cannot
+// run.
+#include <cstdio>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -8,15 +10,18 @@
 
 #include "log.h"
 #include "plan/plan.h"
+#include "unit/plans.h"
 #include "unit/problems.h"
 
 namespace mygemm {
 namespace {
 
 using mygemm_tests::all_devices;
+using mygemm_tests::configured;
 using mygemm_tests::gemm;
 using mygemm_tests::host_device;
 using mygemm_tests::Random;
+using mygemm_tests::same_kind;
 using mygemm_tests::transpose_in_place;
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -26,11 +31,22 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// The lines that speak of a row: "  <name> ...".
-int lines_about(const std::vector<std::string>& lines, const std::string& row) {
-  int count = 0;
-  for (const std::string& line : lines) count += line.starts_with("  " + row + " ");
-  return count;
+// The lines about a kernel: "  <name> ...".
+std::vector<std::string> lines_about(const std::vector<std::string>& lines,
+                                     const std::string& kernel) {
+  std::vector<std::string> found;
+  for (const std::string& line : lines) {
+    if (line.starts_with("  " + kernel + " ")) found.push_back(line);
+  }
+  return found;
+}
+
+// The end of the line of a kernel that can run.
+template <class Kernel, class Config>
+std::string facts(const Kernel& kernel, const Config& config) {
+  char time[400];
+  std::snprintf(time, sizeof time, " %.2f us: ", config.seconds * 1e6);
+  return time + describe(config) + "; " + describe(kernel.figures);
 }
 
 template <class Problem>
@@ -42,20 +58,26 @@ void check_explanation(const Problem& problem, const DeviceTraits& device,
   ASSERT_EQ(make_plan(problem, device, options, &plan), MYGEMM_STATUS_SUCCESS);
   const std::vector<std::string> lines = lines_of(text);
   ASSERT_GE(lines.size(), 5u);
-  EXPECT_TRUE(lines[0].starts_with(std::string("chosen: ") + plan.row->name + " (estimated "));
+  EXPECT_TRUE(lines[0].starts_with(std::string("chosen: ") + plan.kernel->name + " (estimated "));
   EXPECT_EQ(lines[0].ends_with(", forced by the environment)"), options.forced != nullptr);
   EXPECT_EQ(lines[1], "call: " + describe(problem));
   EXPECT_TRUE(lines[2].starts_with(std::string("device: ") + device.name + ", "));
   EXPECT_TRUE(
       lines[2].ends_with("; workspace " + std::to_string(options.workspace_bytes) + " bytes"));
   EXPECT_EQ(lines[3], "all kernels:");
-  size_t rows = 0;
-  for (const auto& row : rows_for(problem)) {
-    const bool same_kind = (row.max_cc == 0) == (device.cc == 0);
-    EXPECT_EQ(lines_about(lines, row.name), same_kind ? 1 : 0) << row.name;
-    rows += same_kind;
+  size_t kernels = 0;
+  for (const auto& kernel : kernels_for(problem)) {
+    const auto about = lines_about(lines, kernel.name);
+    ASSERT_EQ(about.size(), same_kind(kernel, device) ? 1u : 0u) << kernel.name;
+    if (about.empty()) continue;
+    ++kernels;
+    const auto config = configured(kernel, problem, device, options);
+    EXPECT_EQ(about[0].find("cannot run: ") == std::string::npos, config.has_value()) << about[0];
+    if (config) {
+      EXPECT_TRUE(about[0].ends_with(facts(kernel, *config))) << facts(kernel, *config);
+    }
   }
-  EXPECT_EQ(lines.size(), 4 + rows);
+  EXPECT_EQ(lines.size(), 4 + kernels);
 }
 
 template <class Problem>
@@ -73,22 +95,19 @@ void check_random_explanations(uint64_t seed) {
   }
 }
 
-TEST(Explain, NamesEveryGemmRowOnce) { check_random_explanations<GemmProblem>(1); }
-TEST(Explain, NamesEverySoftmaxRowOnce) { check_random_explanations<SoftmaxProblem>(2); }
-TEST(Explain, NamesEveryTransposeRowOnce) { check_random_explanations<TransposeProblem>(3); }
+TEST(Explain, NamesEveryGemmKernelOnce) { check_random_explanations<GemmProblem>(1); }
+TEST(Explain, NamesEverySoftmaxKernelOnce) { check_random_explanations<SoftmaxProblem>(2); }
+TEST(Explain, NamesEveryTransposeKernelOnce) { check_random_explanations<TransposeProblem>(3); }
 
-TEST(Explain, SaysWhyRowsCannotRun) {
+TEST(Explain, SaysWhyKernelsCannotRun) {
   const auto lines =
       lines_of(explain(transpose_in_place(4, 10, 20), *find_device("H200"), PlanOptions{}));
-  for (const std::string& line : lines) {
-    if (line.starts_with("  tiled ")) {
-      EXPECT_TRUE(line.ends_with("cannot run: not in place")) << line;
-    }
-  }
-  EXPECT_EQ(lines_about(lines, "tiled"), 1);
+  const auto about = lines_about(lines, "tiled");
+  ASSERT_EQ(about.size(), 1u);
+  EXPECT_TRUE(about[0].ends_with("cannot run: not in place")) << about[0];
 }
 
-TEST(Explain, SaysThatAForcedRowCannotRun) {
+TEST(Explain, SaysThatAForcedKernelCannotRun) {
   const auto lines = lines_of(
       explain(gemm(false, false, 8, 8, 8), host_device(false), PlanOptions{0, "host_cblas"}));
   EXPECT_EQ(lines[0],

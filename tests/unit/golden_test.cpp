@@ -1,4 +1,4 @@
-// Unit tests: which row is chosen for what, on which machine. golden.txt has the answers, so that
+// Unit tests: which kernel is chosen for what, on which machine. golden.txt has the answers, so that
 // a change of the cost model shows as a change of a text file. To accept the new choices:
 //   GOLDEN_UPDATE=1 ctest -R unit.Golden
 #include <algorithm>
@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,12 +24,13 @@ using mygemm_tests::gemm;
 using mygemm_tests::host_device;
 using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
+using mygemm_tests::strict;
 using mygemm_tests::transpose;
 using mygemm_tests::transpose_in_place;
 
 constexpr size_t kMiB = 1024 * 1024;
 
-// A case's name, and under it a line for each row that some machine chooses:
+// A case's name, and under it a line for each kernel that some machine chooses:
 //   gemm nn 64x64x64
 //     warptiled_64x64       T4, A100
 //     host_cblas            host
@@ -66,26 +69,26 @@ class Golden {
  private:
   template <class Problem>
   std::string choose(const Problem& problem, size_t workspace) const {
-    std::vector<std::pair<std::string, std::string>> rows;  // with the machines that choose them
+    std::vector<std::pair<std::string, std::string>> kernels;  // with the machines that choose them
     for (const DeviceTraits& device : devices_) {
       Plan<Problem> plan;
       if (make_plan(problem, device, {workspace, nullptr}, &plan) != MYGEMM_STATUS_SUCCESS) {
         ADD_FAILURE() << last_error_text();
         continue;
       }
-      const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& known) {
-        return known.first == plan.row->name;
+      const auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const auto& known) {
+        return known.first == plan.kernel->name;
       });
-      if (row == rows.end()) {
-        rows.emplace_back(plan.row->name, device.name);
+      if (kernel == kernels.end()) {
+        kernels.emplace_back(plan.kernel->name, device.name);
       } else {
-        row->second += std::string(", ") + device.name;
+        kernel->second += std::string(", ") + device.name;
       }
     }
     std::string choices;
-    for (const auto& [row, machines] : rows) {
-      choices +=
-          "  " + row + std::string(24 - std::min<size_t>(23, row.size()), ' ') + machines + "\n";
+    for (const auto& [kernel, machines] : kernels) {
+      choices += "  " + kernel + std::string(24 - std::min<size_t>(23, kernel.size()), ' ') +
+                 machines + "\n";
     }
     return choices;
   }
@@ -117,6 +120,50 @@ void add_gemm(Golden* golden) {
     golden->add("gemm tn " + by(size, size), gemm(true, false, size, size, size));
     golden->add("gemm nt " + by(size, size), gemm(false, true, size, size, size));
     golden->add("gemm tt " + by(size, size), gemm(true, true, size, size, size));
+  }
+}
+
+// Leading dimensions of A and B that leave their columns misaligned.
+GemmProblem with_odd_lds(GemmProblem p) {
+  p.a.ld += p.a.ld % 2 == 0 ? 1 : 2;
+  p.b.ld += p.b.ld % 2 == 0 ? 1 : 2;
+  return p;
+}
+
+constexpr std::pair<const char*, std::pair<bool, bool>> kOperations[] = {
+    {"nn", {false, false}}, {"tn", {true, false}}, {"nt", {false, true}}, {"tt", {true, true}}};
+
+void add_gemm_variants(Golden* golden) {
+  for (const int64_t size : {64, 512, 1024, 4096}) {
+    const std::string sizes = " " + by(size, size) + "x" + std::to_string(size);
+    for (const auto& [name, trans] : kOperations) {
+      const GemmProblem p = gemm(trans.first, trans.second, size, size, size);
+      const std::string operation = std::string("gemm ") + name + sizes;
+      golden->add_with_workspace(operation + " strict", strict(p), 32 * kMiB);
+      golden->add_with_workspace(operation + " odd lds", with_odd_lds(p), 32 * kMiB);
+    }
+    golden->add_with_workspace("gemm nn" + sizes + " strict, odd lds",
+                               strict(with_odd_lds(gemm(false, false, size, size, size))),
+                               32 * kMiB);
+  }
+  golden->add_with_workspace("gemm nt 1x4096x4096 odd lds",
+                             with_odd_lds(gemm(false, true, 1, 4096, 4096)), 32 * kMiB);
+  golden->add_with_workspace("gemm tn 4096x4x4096 odd lds",
+                             with_odd_lds(gemm(true, false, 4096, 4, 4096)), 32 * kMiB);
+}
+
+// Shapes for kernels that none of the others chooses.
+void add_gemm_kernels(Golden* golden) {
+  struct Shape {
+    int64_t m, n, k;
+  };
+  constexpr Shape kShapes[] = {{16, 3072, 200},   {200, 200, 2048},  {256, 256, 2048},
+                               {768, 768, 512},   {768, 768, 4096},  {512, 4096, 512},
+                               {2048, 2048, 512}, {3072, 3072, 512}, {1500, 1500, 1500},
+                               {907, 2237, 549},  {3783, 3, 2981},   {16, 1024, 4096}};
+  for (const auto& [m, n, k] : kShapes) {
+    golden->add_with_workspace("gemm nn " + by(m, n) + "x" + std::to_string(k),
+                               gemm(false, false, m, n, k), 32 * kMiB);
   }
 }
 
@@ -174,6 +221,8 @@ Choices read_file() {
 TEST(Golden, ChoicesAreThoseOfTheFile) {
   Golden golden;
   add_gemm(&golden);
+  add_gemm_variants(&golden);
+  add_gemm_kernels(&golden);
   add_softmax(&golden);
   add_transpose(&golden);
   const char* update = std::getenv("GOLDEN_UPDATE");
@@ -187,6 +236,24 @@ TEST(Golden, ChoicesAreThoseOfTheFile) {
         << name << " (GOLDEN_UPDATE=1 accepts the new choices)";
   }
   EXPECT_EQ(wanted.size(), golden.choices().size()) << "the file has cases that are tested no more";
+}
+
+// A change of any product kernel's estimate shows. The reference kernels serve comparisons.
+TEST(Golden, SomeCaseChoosesEachProductKernel) {
+  std::set<std::string> chosen;
+  for (const auto& [name, choices] : read_file()) {
+    if (!name.starts_with("gemm ")) continue;
+    std::istringstream lines(choices);
+    for (std::string line; std::getline(lines, line);) {
+      chosen.insert(line.substr(2, line.find(' ', 2) - 2));
+    }
+  }
+  const std::set<std::string> references = {"naive", "tiled", "host_naive"};
+  for (const GemmKernel& kernel : kernels_for(GemmProblem{})) {
+    EXPECT_TRUE(chosen.erase(kernel.name) || references.contains(kernel.name))
+        << kernel.name << " is chosen by no case";
+  }
+  EXPECT_TRUE(chosen.empty()) << *chosen.begin() << " is no kernel";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Unit tests: how sliced products are cut, and the divisions that their kernels do without.
+// Unit tests: how sliced-K kernels split k over clusters, and the divisions that they do without.
 #include <cstdint>
 #include <vector>
 
@@ -6,14 +6,15 @@
 
 #include "kernels/divisor.h"
 #include "kernels/gemm/sliced.h"
-#include "plan/plan.h"
+#include "unit/plans.h"
 #include "unit/problems.h"
 
 namespace mygemm {
 namespace {
 
+using mygemm_tests::configured;
 using mygemm_tests::gemm;
-using mygemm_tests::gemm_row;
+using mygemm_tests::gemm_kernel;
 
 // Numbers around powers of two, and some of no kind.
 std::vector<unsigned> numbers() {
@@ -40,28 +41,54 @@ TEST(Divisor, GivesTheQuotientOfAllNumbersBelowTwoToThe31) {
   }
 }
 
-unsigned log2_slices(const char* row, int64_t m, int64_t n, int64_t k, const char* device) {
-  return log2_slices_of(gemm_row(row), gemm(false, false, m, n, k), *find_device(device));
+int64_t splits(const char* name, int64_t m, int64_t n, int64_t k, const char* device) {
+  const auto config = configured(gemm_kernel(name), gemm(false, false, m, n, k),
+                                 *find_device(device), PlanOptions{});
+  return config ? config->splits : 0;
 }
 
-TEST(Slices, AreAsManyAsResideAtOnce) {
-  EXPECT_EQ(log2_slices("sliced_32x16", 32, 16, 100000, "H200"), 3u);
+TEST(SlicedSplits, AreAsManyAsResideAtOnce) {
+  EXPECT_EQ(splits("sliced_32x16", 32, 16, 100000, "H200"), 8);
   // Clusters of 8, 4 and 2 on an H200: 15, 30 and 66, of two blocks a multiprocessor each.
-  EXPECT_EQ(log2_slices("sliced_32x16", 32 * 30, 16, 100000, "H200"), 3u);
-  EXPECT_EQ(log2_slices("sliced_32x16", 32 * 31, 16, 100000, "H200"), 2u);
-  EXPECT_EQ(log2_slices("sliced_32x16", 32 * 61, 16, 100000, "H200"), 1u);
-  EXPECT_EQ(log2_slices("sliced_32x16", 32 * 133, 16, 100000, "H200"), 0u);
+  EXPECT_EQ(splits("sliced_32x16", 32 * 30, 16, 100000, "H200"), 8);
+  EXPECT_EQ(splits("sliced_32x16", 32 * 31, 16, 100000, "H200"), 4);
+  EXPECT_EQ(splits("sliced_32x16", 32 * 61, 16, 100000, "H200"), 2);
+  EXPECT_EQ(splits("sliced_32x16", 32 * 133, 16, 100000, "H200"), 1);
 }
 
-TEST(Slices, AreNoShorterThanPays) {
-  EXPECT_EQ(log2_slices("sliced_32x16", 32, 16, 2 * kLeastSlice - 1, "H200"), 0u);
-  EXPECT_EQ(log2_slices("sliced_32x16", 32, 16, 2 * kLeastSlice, "H200"), 1u);
-  EXPECT_EQ(log2_slices("sliced_32x16", 32, 16, 4 * kLeastSlice, "H200"), 2u);
+TEST(SlicedSplits, AreNoShorterThanPays) {
+  constexpr int64_t kLeast = sliced::kLeastKPerSplit;
+  EXPECT_EQ(splits("sliced_32x16", 32, 16, 2 * kLeast - 1, "H200"), 1);
+  EXPECT_EQ(splits("sliced_32x16", 32, 16, 2 * kLeast, "H200"), 2);
+  EXPECT_EQ(splits("sliced_32x16", 32, 16, 4 * kLeast, "H200"), 4);
 }
 
-TEST(Slices, NeedClustersAndARowThatAddsUp) {
-  EXPECT_EQ(log2_slices("sliced_32x16", 32, 16, 100000, "A100"), 0u);
-  EXPECT_EQ(log2_slices("sliced_32x32", 32, 16, 100000, "H200"), 0u);
+TEST(SlicedSplits, NeedClustersAndAKernelThatAddsUp) {
+  EXPECT_EQ(splits("sliced_32x16", 32, 16, 100000, "A100"), 1);
+  EXPECT_EQ(splits("sliced_32x32", 32, 16, 100000, "H200"), 1);
+}
+
+TEST(SlicedSplits, CoverKWithAClusterForEachTile) {
+  for (const char* name : {"sliced_64x64", "sliced_32x32", "sliced_32x16"}) {
+    for (const DeviceTraits& device : known_devices()) {
+      for (const int64_t m : {1, 31, 500, 3000}) {
+        for (const int64_t k : {0, 1, 127, 128, 513, 100003}) {
+          const auto config =
+              configured(gemm_kernel(name), gemm(false, true, m, 40, k, 3), device, PlanOptions{});
+          ASSERT_TRUE(config) << name;
+          EXPECT_GE(config->splits * config->k_per_split, k);
+          EXPECT_EQ(config->blocks, config->tiles_m * config->tiles_n * 3 * config->splits);
+          EXPECT_EQ(config->k_split, config->splits > 1 ? KSplit::kCluster : KSplit::kNone);
+          EXPECT_EQ(config->cluster_blocks, config->splits > 1 ? config->splits : 0);
+          EXPECT_EQ(config->workspace_bytes, 0u);
+          // Copies of 16 bytes begin at the same places of every split.
+          if (config->splits > 1) {
+            EXPECT_EQ(config->k_per_split % 4, 0);
+          }
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -1,109 +1,170 @@
-// Unit tests: how the k steps of a product's tiles are shared out among blocks.
-#include "kernels/gemm/streamk.h"
+// Unit tests: stream-K, how the k steps of a product's tiles are distributed over blocks, and the
+// schedules that the kernels' Configs have.
+#include "kernels/gemm/persistent/stream_k.h"
 
 #include <algorithm>
+#include <cstring>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "unit/plans.h"
+#include "unit/problems.h"
+
 namespace mygemm {
 namespace {
 
-std::vector<WorkItem> items_of(const WorkShares& shares, int block) {
+using mygemm_tests::configured;
+using mygemm_tests::gemm;
+using mygemm_tests::gemm_kernel;
+using mygemm_tests::Random;
+
+std::vector<WorkItem> items_of(const StreamK& schedule, int block) {
   std::vector<WorkItem> items;
-  WorkList list(shares, block);
+  WorkList list(schedule, block);
   for (WorkItem item; list.next(&item);) items.push_back(item);
   return items;
 }
 
-std::vector<WorkShares> many_shares() {
-  std::vector<WorkShares> all;
+std::vector<StreamK> many_schedules() {
+  std::vector<StreamK> all;
   for (const int sms : {2, 7, 132}) {
     for (const int tiles : {1, 2, 5, 66, 131, 132, 133, 140, 300}) {
       for (const int steps : {1, 3, 4, 9, 64, 1000}) {
         all.push_back({tiles, 0, steps, std::min(tiles, sms)});
-        const int blocks = blocks_to_share(tiles, steps, sms);
-        if (blocks > 0) all.push_back({tiles, tiles_to_cut(tiles, sms), steps, blocks});
+        const int blocks = stream_k_blocks(tiles, steps, sms);
+        if (blocks > 0) all.push_back({tiles, stream_k_tiles(tiles, sms), steps, blocks});
       }
     }
   }
   return all;
 }
 
-TEST(WorkShares, EveryStepOfEveryTileIsSomebodysOnce) {
-  for (const WorkShares& shares : many_shares()) {
-    std::vector<int> taken(static_cast<size_t>(shares.tiles) * static_cast<size_t>(shares.steps));
-    for (int block = 0; block < shares.blocks; ++block) {
-      for (const WorkItem& item : items_of(shares, block)) {
-        ASSERT_LT(item.begin, item.end);
-        for (int step = item.begin; step < item.end; ++step) {
-          ++taken[static_cast<size_t>(item.tile) * static_cast<size_t>(shares.steps) +
-                  static_cast<size_t>(step)];
-        }
-      }
-    }
-    EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), static_cast<int64_t>(taken.size()));
-  }
-}
-
-// A block that waited before it has left its piece could wait for one that waits for it.
-TEST(WorkShares, WhatOthersFinishComesFirst) {
-  for (const WorkShares& shares : many_shares()) {
-    for (int block = 0; block < shares.blocks; ++block) {
-      const std::vector<WorkItem> items = items_of(shares, block);
-      for (size_t i = 1; i < items.size(); ++i) EXPECT_EQ(items[i].end, shares.steps);
-    }
-  }
-}
-
-TEST(WorkShares, PiecesOfATileAreThoseOfTheBlocksFromTheFirstToTheOneThatFinishesIt) {
-  for (const WorkShares& shares : many_shares()) {
-    for (int block = 0; block < shares.blocks; ++block) {
-      for (const WorkItem& item : items_of(shares, block)) {
-        if (item.begin == 0 || item.end < shares.steps) continue;
-        int at = 0;  // where the pieces so far end
-        for (int other = shares.first_block_of(item.tile); other <= block; ++other) {
-          const std::vector<WorkItem> pieces = items_of(shares, other);
-          const auto piece = std::find_if(pieces.begin(), pieces.end(),
-                                          [&](const WorkItem& x) { return x.tile == item.tile; });
-          ASSERT_NE(piece, pieces.end());
-          EXPECT_EQ(piece->begin, at);
-          at = piece->end;
-        }
-        EXPECT_EQ(at, shares.steps);
+// Every step of every tile is in one item of one block.
+void check_that_items_cover(const StreamK& schedule) {
+  const auto steps = static_cast<size_t>(schedule.steps);
+  std::vector<int> taken(static_cast<size_t>(schedule.tiles) * steps);
+  for (int block = 0; block < schedule.blocks; ++block) {
+    for (const WorkItem& item : items_of(schedule, block)) {
+      ASSERT_TRUE(0 <= item.tile && item.tile < schedule.tiles);
+      ASSERT_TRUE(0 <= item.begin && item.begin < item.end && item.end <= schedule.steps);
+      for (int step = item.begin; step < item.end; ++step) {
+        ++taken[static_cast<size_t>(item.tile) * steps + static_cast<size_t>(step)];
       }
     }
   }
+  EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), static_cast<int64_t>(taken.size()));
 }
 
-TEST(WorkShares, CutTilesGiveAllBlocksTheSame) {
-  for (const WorkShares& shares : many_shares()) {
-    if (shares.cut_tiles == 0) continue;
-    const double fair = static_cast<double>(shares.tiles) * shares.steps / shares.blocks;
-    for (int block = 0; block < shares.blocks; ++block) {
+// A block's first item alone may leave a tile to later blocks: one that waited before it has written
+// its partial tile could wait for a block that waits for it.
+void check_that_partial_tiles_come_first(const StreamK& schedule) {
+  for (int block = 0; block < schedule.blocks; ++block) {
+    const std::vector<WorkItem> items = items_of(schedule, block);
+    for (size_t i = 1; i < items.size(); ++i) ASSERT_EQ(items[i].end, schedule.steps);
+  }
+}
+
+// The blocks from first_block_of() to the one that finishes a tile have all of it, in order.
+void check_fixups(const StreamK& schedule) {
+  for (int block = 0; block < schedule.blocks; ++block) {
+    for (const WorkItem& item : items_of(schedule, block)) {
+      if (item.begin == 0 || item.end < schedule.steps) continue;
+      int at = 0;  // the end of the items so far
+      for (int other = schedule.first_block_of(item.tile); other <= block; ++other) {
+        const std::vector<WorkItem> items = items_of(schedule, other);
+        const auto part = std::find_if(items.begin(), items.end(),
+                                       [&](const WorkItem& x) { return x.tile == item.tile; });
+        ASSERT_NE(part, items.end());
+        EXPECT_EQ(part->begin, at);
+        at = part->end;
+      }
+      EXPECT_EQ(at, schedule.steps);
+    }
+  }
+}
+
+TEST(StreamK, EveryStepOfEveryTileIsInOneItem) {
+  for (const StreamK& schedule : many_schedules()) check_that_items_cover(schedule);
+}
+
+TEST(StreamK, PartialTilesComeFirst) {
+  for (const StreamK& schedule : many_schedules()) check_that_partial_tiles_come_first(schedule);
+}
+
+TEST(StreamK, PartsOfATileAreThoseOfTheBlocksFromTheFirstToTheOneThatFinishesIt) {
+  for (const StreamK& schedule : many_schedules()) check_fixups(schedule);
+}
+
+TEST(StreamK, RangesAreEquallyLong) {
+  for (const StreamK& schedule : many_schedules()) {
+    if (schedule.stream_k_tiles == 0) continue;
+    const double fair = static_cast<double>(schedule.tiles) * schedule.steps / schedule.blocks;
+    for (int block = 0; block < schedule.blocks; ++block) {
       int steps = 0;
-      for (const WorkItem& item : items_of(shares, block)) steps += item.end - item.begin;
-      EXPECT_LE(std::abs(steps - fair), 2 * WorkShares::kLeastSteps);
+      for (const WorkItem& item : items_of(schedule, block)) steps += item.end - item.begin;
+      EXPECT_LE(std::abs(steps - fair), 2 * StreamK::kLeastSteps);
     }
   }
 }
 
-TEST(WorkShares, TilesThatFillTheBlocksStayWhole) {
-  EXPECT_EQ(tiles_to_cut(264, 132), 0);
-  EXPECT_EQ(tiles_to_cut(72, 132), 72);        // fewer than blocks: all
-  EXPECT_EQ(tiles_to_cut(512, 132), 116);      // the last round
-  EXPECT_EQ(tiles_to_cut(136, 132), 132 + 4);  // a few would be in many pieces
-  EXPECT_EQ(streamk_bytes(2, 8, 4), 4096 + 2 * (8 * 4 * sizeof(float) + 2048));
+TEST(StreamK, TilesThatFillTheBlocksStayWhole) {
+  EXPECT_EQ(stream_k_tiles(264, 132), 0);
+  EXPECT_EQ(stream_k_tiles(72, 132), 72);        // fewer than blocks: all
+  EXPECT_EQ(stream_k_tiles(512, 132), 116);      // the last round
+  EXPECT_EQ(stream_k_tiles(136, 132), 132 + 4);  // a few would be shared by many blocks
+  EXPECT_EQ(stream_k_workspace(2, 8, 4), 4096 + 2 * (8 * 4 * sizeof(float) + 2048));
 }
 
-TEST(WorkShares, NoBlockSharesWhereItsShareWouldBeTooShort) {
-  EXPECT_EQ(blocks_to_share(264, 100, 132), 0);  // whole
-  EXPECT_EQ(blocks_to_share(1, 4000, 132), 132);
-  EXPECT_EQ(blocks_to_share(1, 80, 132), 10);
-  EXPECT_EQ(blocks_to_share(100, 8, 132), 0);
-  EXPECT_EQ(blocks_to_share(100, 16, 132), 132);
-  EXPECT_EQ(blocks_to_share(133, 7, 132), 0);  // all blocks are needed for the whole tiles
-  EXPECT_EQ(blocks_to_share(133, 8, 132), 132);
+TEST(StreamK, NoBlockTakesARangeThatIsTooShort) {
+  EXPECT_EQ(stream_k_blocks(264, 100, 132), 0);  // whole
+  EXPECT_EQ(stream_k_blocks(1, 4000, 132), 132);
+  EXPECT_EQ(stream_k_blocks(1, 80, 132), 10);
+  EXPECT_EQ(stream_k_blocks(100, 8, 132), 0);
+  EXPECT_EQ(stream_k_blocks(100, 16, 132), 132);
+  EXPECT_EQ(stream_k_blocks(133, 7, 132), 0);  // all blocks are needed for the whole tiles
+  EXPECT_EQ(stream_k_blocks(133, 8, 132), 132);
+}
+
+// The persistent kernels' Configs for random products, on H200s of random numbers of
+// multiprocessors.
+TEST(StreamK, SchedulesOfConfigsCoverEveryStepOnce) {
+  Random random(11);
+  int streamed = 0, whole = 0;
+  for (int trial = 0; trial < 400; ++trial) {
+    DeviceTraits device = *find_device("H200");
+    device.num_sms = static_cast<int>(random.integer(1, 160));
+    const auto extent = [&] { return random.integer(1, int64_t{1} << random.integer(1, 12)); };
+    const GemmProblem p = gemm(random.integer(0, 1) == 1, random.integer(0, 1) == 1, extent(),
+                               extent(), extent(), random.integer(1, 3));
+    for (const GemmKernel& kernel : kernels_for(p)) {
+      const auto config = configured(kernel, p, device, {SIZE_MAX, kernel.name});
+      if (!config || config->schedule.tiles == 0) continue;
+      const StreamK& schedule = config->schedule;
+      SCOPED_TRACE(std::string(kernel.name) + ": " + describe(*config));
+      EXPECT_EQ(schedule.tiles, config->tiles_m * config->tiles_n * p.batch_count);
+      EXPECT_EQ(schedule.steps, ceil_div(p.k, config->block_k));
+      EXPECT_EQ(schedule.blocks, config->blocks);
+      EXPECT_LE(schedule.blocks, device.num_sms);
+      EXPECT_EQ(schedule.stream_k_tiles > 0, config->k_split == KSplit::kStreamK);
+      EXPECT_EQ(config->k_split == KSplit::kStreamK, std::strstr(kernel.name, "streamk") != nullptr);
+      check_that_items_cover(schedule);
+      check_that_partial_tiles_come_first(schedule);
+      check_fixups(schedule);
+      if (config->k_split == KSplit::kStreamK) {
+        ++streamed;
+        EXPECT_EQ(config->workspace_bytes,
+                  stream_k_workspace(device.num_sms, config->block_m, config->block_n));
+      } else {
+        ++whole;
+        EXPECT_EQ(config->workspace_bytes, 0u);
+      }
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+  EXPECT_GT(streamed, 100);
+  EXPECT_GT(whole, 100);
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 // Unit tests: when the plan uses tensor cores.
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <set>
 #include <string>
 
-#include "kernels/gemm/columns.h"
+#include "kernels/gemm/tf32x3/tf32x3.h"
 #include "plan/plan.h"
+#include "unit/plans.h"
 #include "unit/problems.h"
 
 namespace mygemm_tests {
@@ -16,13 +15,15 @@ using namespace mygemm;
 
 constexpr size_t kWorkspace = size_t{32} << 20;
 
-bool on_tensor_cores(const GemmRow& row) { return (row.needs & kNeedsTensorCores) != 0; }
+bool on_tensor_cores(const GemmKernel& kernel) {
+  return std::string(kernel.name).starts_with("tf32x3_");
+}
 
-const GemmRow& choice(const GemmProblem& p, const DeviceTraits& device,
-                      const PlanOptions& options = {kWorkspace, nullptr}) {
+const GemmKernel& choice(const GemmProblem& p, const DeviceTraits& device,
+                         const PlanOptions& options = {kWorkspace, nullptr}) {
   Plan<GemmProblem> plan;
   EXPECT_EQ(make_plan(p, device, options, &plan), MYGEMM_STATUS_SUCCESS);
-  return *plan.row;
+  return *plan.kernel;
 }
 
 const DeviceTraits& h200() { return *find_device("H200"); }
@@ -52,25 +53,36 @@ TEST(TensorPlan, StrictMathRefusesThemByName) {
             MYGEMM_STATUS_NOT_SUPPORTED);
 }
 
-// Below a row's least k a chain of multiply-adds is more accurate; who forces the row knows better.
+// Below a kernel's least k a chain of multiply-adds is more accurate; a user who forces the kernel
+// accepts that.
 TEST(TensorPlan, ShortSumsAreLeftToMultiplyAddsUnlessForced) {
-  for (const GemmRow& row : rows_for(GemmProblem{})) {
-    if (!on_tensor_cores(row)) continue;
-    EXPECT_GE(row.least_k, 512) << row.name;
-    const GemmProblem shorter = gemm(false, false, 1100, 1100, row.least_k - 1);
-    const GemmProblem p = gemm(false, false, 1100, 1100, row.least_k);
-    const PlanOptions planned{kWorkspace, nullptr}, forced{kWorkspace, row.name};
-    EXPECT_NE(unsupported(row, shorter, h200(), planned), nullptr) << row.name;
-    EXPECT_EQ(unsupported(row, p, h200(), planned), nullptr) << row.name;
-    EXPECT_EQ(unsupported(row, shorter, h200(), forced), nullptr) << row.name;
+  int tested = 0;
+  for (const GemmKernel& kernel : kernels_for(GemmProblem{})) {
+    if (!on_tensor_cores(kernel)) continue;
+    ++tested;
+    const int64_t least_k =
+        std::string(kernel.name).ends_with("128x192")   ? int64_t{Tensor128x192::kLeastK}
+        : std::string(kernel.name).ends_with("128x128") ? int64_t{Tensor128x128::kLeastK}
+                                                        : int64_t{Tensor128x64::kLeastK};
+    EXPECT_GE(least_k, 512) << kernel.name;
+    const GemmProblem shorter = gemm(false, false, 1100, 1100, least_k - 1);
+    const GemmProblem p = gemm(false, false, 1100, 1100, least_k);
+    const PlanOptions planned{kWorkspace, nullptr}, forced{kWorkspace, kernel.name};
+    EXPECT_FALSE(configured(kernel, shorter, h200(), planned)) << kernel.name;
+    EXPECT_TRUE(configured(kernel, p, h200(), planned)) << kernel.name;
+    EXPECT_TRUE(configured(kernel, shorter, h200(), forced)) << kernel.name;
   }
+  EXPECT_EQ(tested, 5);
 }
 
 // C = A^T B^T is computed as its transposed, so that its tiles lie the other way.
 TEST(TensorPlan, CountsTheTilesOfTheTransposedWhereThatIsComputed) {
-  const GemmRow& row = gemm_row("tf32x3_128x192");
+  const GemmKernel& kernel = gemm_kernel("tf32x3_128x192");
   const auto seconds = [&](bool trans, int64_t m, int64_t n) {
-    return cost(row, gemm(trans, trans, m, n, 4096), h200(), {kWorkspace, row.name});
+    const auto config =
+        configured(kernel, gemm(trans, trans, m, n, 4096), h200(), {kWorkspace, kernel.name});
+    EXPECT_EQ(config->transposed, trans);
+    return config->seconds;
   };
   // 132 tiles of 128 x 192 for 132 multiprocessors; one more row and column are a second round.
   const double one_round = seconds(true, 192 * 11, 128 * 12);

@@ -130,7 +130,11 @@ constexpr const char* kTooManyTiles = "more block tiles than a grid can have";
 // have as many.
 inline bool set_blocks(GemmConfig* config, const GemmProblem& p, int64_t blocks_per_tile) {
   if (estimate::block_tiles(*config, p) > static_cast<double>(kMostGridBlocks)) return false;
-  config->blocks = config->tiles_m * config->tiles_n * p.batch_count * blocks_per_tile;
+  // Unsigned: without matrices, the tiles of one may be any number, and the product is still 0.
+  const uint64_t tiles = static_cast<uint64_t>(config->tiles_m) *
+                         static_cast<uint64_t>(config->tiles_n) *
+                         static_cast<uint64_t>(p.batch_count);
+  config->blocks = static_cast<int64_t>(tiles) * blocks_per_tile;
   return true;
 }
 
