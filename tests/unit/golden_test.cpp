@@ -1,5 +1,5 @@
-// Unit tests: which kernel is chosen for what, on which machine. golden.txt has the answers, so that
-// a change of the cost model shows as a change of a text file. To accept the new choices:
+// Unit tests: which kernel is chosen for what, on which machine. golden.txt has the answers, so
+// that a change of the cost model shows as a change of a text file. To accept the new choices:
 //   GOLDEN_UPDATE=1 ctest -R unit.Golden
 #include <algorithm>
 #include <cstdlib>
