@@ -80,26 +80,29 @@ struct Entrant {
   bool is_row;
   bool same_result;
   std::optional<double> estimated_us;
+  std::string figures;
 };
 
 // `workspace` is lent to every handle that takes part; `ours` has it.
 std::vector<Entrant> entrants_of(Session* session, const Contest& contest, const Explanation& plan,
                                  mygemmHandle_t ours, WorkspaceLoan* workspace) {
   const Options& options = session->options;
-  std::vector<Entrant> entrants = {{plan.chosen, contest.ours(ours), true, true, std::nullopt}};
+  std::vector<Entrant> entrants = {{plan.chosen, contest.ours(ours), true, true, std::nullopt, ""}};
   for (const Peer& peer : contest.peers) {
-    entrants.push_back({peer.name, peer.call, false, peer.same_result, std::nullopt});
+    entrants.push_back({peer.name, peer.call, false, peer.same_result, std::nullopt, ""});
   }
   for (const Explanation::Row& row : plan.rows) {
     if (row.name == plan.chosen) {
       entrants.front().estimated_us = row.microseconds;
+      entrants.front().figures = row.figures;
     }
     const bool wanted = options.all_rows || (options.naive && is_naive(row.name));
     if (wanted && row.name != plan.chosen && row.microseconds &&
         *row.microseconds < kSlowestRowSeconds * 1e6) {
       mygemmHandle_t forced = session->library.handle(contest.family, row.name);
       workspace->lend(forced);
-      entrants.push_back({row.name, contest.ours(forced), true, true, row.microseconds});
+      entrants.push_back(
+          {row.name, contest.ours(forced), true, true, row.microseconds, row.figures});
     }
   }
   return entrants;
@@ -171,6 +174,7 @@ Result run_contest(Session* session, const Contest& contest) {
   result.peer_names = contest.peer_names;
   result.row = line_up.plan.chosen;
   result.estimated_us = entrants.front().estimated_us;
+  result.figures = entrants.front().figures;
   result.tolerance = contest.tolerance;
   if (const Entrant* reference = reference_of(entrants)) {
     result.reference = reference->name;
@@ -194,7 +198,8 @@ Result run_contest(Session* session, const Contest& contest) {
                             work_in_unit / timings[i].median,
                             timings[i].median / result.timing.median,
                             entrants[i].is_row && is_naive(entrants[i].name),
-                            entrants[i].estimated_us};
+                            entrants[i].estimated_us,
+                            entrants[i].figures};
     if (entrants[i].is_row) {
       result.rows.push_back(measured);
     }

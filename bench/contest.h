@@ -60,6 +60,7 @@ struct Measurement {
   double ratio;  // our speed / its speed
   bool naive;
   std::optional<double> estimated_us;  // by the plan; rows only
+  std::string figures;                 // of the estimate; rows only
 };
 
 struct Result {
@@ -69,6 +70,7 @@ struct Result {
   Timing timing;
   double rate = 0;
   std::optional<double> estimated_us;
+  std::string figures;
   std::vector<Measurement> peers, rows;
   std::optional<double> error;  // absent where nothing computes the same; NaN is an error too
   double tolerance = 0;

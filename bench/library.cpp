@@ -16,8 +16,8 @@ void check(mygemmStatus_t status, const char* function) {
   }
 }
 
-// The text begins with "chosen: <row> ..."; rows follow as "  <row>  <number> us" or
-// "  <row>  cannot run: <reason>".
+// The text begins with "chosen: <kernel> ..."; the kernels follow as
+// "  <kernel>  <number> us: <config>; <figures>" or "  <kernel>  cannot run: <reason>".
 Explanation explain(const ExplainCall& call) {
   size_t length = 0;
   check(call(nullptr, 0, &length), "mygemm_explain");
@@ -34,9 +34,11 @@ Explanation explain(const ExplainCall& call) {
     if (first == "chosen:") {
       explanation.chosen = second;
     } else if (line.rfind("  ", 0) == 0 && third.rfind("us", 0) == 0) {
-      explanation.rows.push_back({first, std::strtod(second.c_str(), nullptr)});
+      const size_t figures = line.rfind("; ");
+      explanation.rows.push_back({first, std::strtod(second.c_str(), nullptr),
+                                  figures == std::string::npos ? "" : line.substr(figures + 2)});
     } else if (line.rfind("  ", 0) == 0 && second == "cannot") {
-      explanation.rows.push_back({first, std::nullopt});
+      explanation.rows.push_back({first, std::nullopt, ""});
     }
   }
   if (explanation.chosen.empty()) {

@@ -22,6 +22,7 @@ struct Explanation {
   struct Row {
     std::string name;
     std::optional<double> microseconds;  // estimated; none where it cannot run
+    std::string figures;  // measured constants of the estimate, as text; empty where it cannot run
   };
   std::string chosen;
   std::vector<Row> rows;

@@ -57,6 +57,7 @@ void add_measurements(Json* json, const char* key, const std::vector<Measurement
     json->add("rate", measured.rate);
     json->add("ratio", measured.ratio);
     json->add("estimated_us", measured.estimated_us);
+    json->add("figures", measured.figures);
     json->end_object();
   }
   json->end_array();
@@ -101,6 +102,7 @@ void add_result(Json* json, const Result& result) {
   }
   json->add("row", result.row);
   json->add("estimated_us", result.estimated_us);
+  json->add("figures", result.figures);
   add_timing(json, result.timing);
   json->add("rate", result.rate);
   json->add("unit", result.unit);

@@ -1,5 +1,5 @@
 """Runs bench/fit.py and bench/plot.py: on results of mygemm-bench on the host backend, and on
-made-up ones whose rows are wrongly estimated by known amounts, which the fit must find.
+made-up ones whose kernels are wrongly estimated by known amounts, which the fit must find.
 
 Takes the paths of mygemm-bench and libmygemm.so. Needs matplotlib.
 """
@@ -19,67 +19,94 @@ import fit  # noqa: E402
 PROGRAM = LIBRARY = ""
 CASES = 12  # measured
 SHAPES = 250  # made up
-SLOWER, MORE_US = 1.25, 6.0  # what the made-up rows take in place of their estimates
-HEADINGS = ["Plan check: ", "Chosen / fastest row", "Rows", "Our speed over that of",
+SLOWER, MORE_US = 1.25, 6.0  # what the made-up kernels take in place of their estimates
+HEADINGS = ["Plan check: ", "Chosen / fastest kernel", "Kernels", "Our speed over that of",
             "Measured / estimated, calls of under 10 µs",
             "Measured / estimated, calls of 10 µs and more",
             "Measured / estimated of calls that multiply", "Proposals"]
 
 
 def random_shape(source):
+    """A quarter of the shapes are thin: some kernels take no others."""
     m, n, k = (4 * int(2 ** source.uniform(0, 11)) for _ in range(3))
+    if source.random() < 0.25:
+        m = source.randint(1, 16)
     transa, transb = source.choice("NT"), source.choice("NT")
     return {"transa": transa, "transb": transb, "m": m, "n": n, "k": k,
             "lda": m if transa == "N" else k, "ldb": k if transb == "N" else n, "ldc": m,
             "batch": 1, "stride_a": 0, "stride_b": 0, "stride_c": 0}
 
 
+def explained_kernels(planner, shape):
+    """The first word of each line below "all kernels:", however the line goes on."""
+    lines = planner.explanation(shape).partition("\nall kernels:\n")[2].splitlines()
+    return [line.split()[0] for line in lines]
+
+
 class MadeUp(unittest.TestCase):
-    def setUp(self):
+    @classmethod
+    def setUpClass(cls):
         source = random.Random(1)
-        self.planner = fit.Planner(LIBRARY, "H200")
-        self.figures = fit.read_figures(fit.ROWS.read_text())
-        self.cases = []
-        for _ in range(SHAPES):
-            shape = random_shape(source)
-            chosen, estimated = self.planner.plan(shape)
-            measured = {row: self.time(row, us) for row, us in estimated.items()}
-            self.cases.append(fit.Case("", shape, chosen, estimated, measured, {}))
+        cls.planner = fit.Planner(LIBRARY, "H200")
+        shapes = [random_shape(source) for _ in range(SHAPES)]
+        plans = [cls.planner.plan(shape) for shape in shapes]
+        cls.figures = cls.planner.figures
+        cls.cases = []
+        for shape, (chosen, estimated) in zip(shapes, plans):
+            measured = {kernel: cls.time(kernel, us) for kernel, us in estimated.items()}
+            cls.cases.append(fit.Case("", shape, chosen, estimated, measured, {}))
 
-    def second_figure(self, row):
-        return "step_seconds" if row in self.figures and self.figures[row].seconds else "seconds"
+    @classmethod
+    def second_figure(cls, kernel):
+        return "step_seconds" if "step_seconds" in cls.figures[kernel] else "seconds"
 
-    def time(self, row, estimate):
-        slower = self.second_figure(row) == "step_seconds"
+    @classmethod
+    def time(cls, kernel, estimate):
+        slower = cls.second_figure(kernel) == "step_seconds"
         return estimate * SLOWER if slower else estimate + MORE_US
 
     def proposals(self, second_figure):
-        """(figures, proposals) of the rows for which a change of this figure is proposed."""
+        """(figures, proposals) of the kernels for which a change of this figure is proposed."""
         found = fit.classes(self.cases)
-        rows = [(self.figures.get(row), fit.propose(row, found, self.figures))
-                for row in fit.row_names(self.cases) if self.second_figure(row) == second_figure]
-        rows = [(figures, proposals) for figures, proposals in rows if second_figure in proposals]
-        self.assertTrue(rows, f"rows.cpp has no row with {second_figure} that fit.py can read")
-        return rows
+        kernels = [(self.figures[kernel], fit.propose(kernel, found, self.figures))
+                   for kernel in fit.kernel_names(self.cases)
+                   if self.second_figure(kernel) == second_figure]
+        kernels = [(figures, proposals) for figures, proposals in kernels
+                   if second_figure in proposals]
+        self.assertTrue(kernels, f"no kernel gets a proposal for {second_figure}")
+        return kernels
 
-    def test_the_table_is_read(self):
-        for row, figures in self.figures.items():
-            self.assertTrue(0 < figures.efficiency <= 1, row)
-            self.assertTrue(0 <= figures.seconds < 1e-3, row)
-        self.assertIn("host_naive", self.figures)
+    def test_every_kernel_of_the_library_is_seen(self):
+        for device in ["H200", "RTX 4090", "host"]:
+            planner = self.planner if device == "H200" else fit.Planner(LIBRARY, device)
+            for case in self.cases[:5]:
+                planner.plan(case.shape)
+            kernels = explained_kernels(planner, self.cases[0].shape)
+            self.assertEqual(len(kernels), len(set(kernels)))
+            self.assertEqual(planner.kernels, set(kernels), device)
+        self.assertEqual(set(self.figures), self.planner.kernels)
+        self.assertEqual(set(fit.kernel_names(self.cases)), self.planner.kernels)
 
-    def test_rows_that_are_slower_by_a_factor(self):
+    def test_the_figures_are_read(self):
+        for kernel, figures in self.figures.items():
+            self.assertTrue(0 < figures["efficiency"] <= 4, kernel)
+            self.assertTrue(0 <= figures.get("step_seconds", 0) < 1e-3, kernel)
+        self.assertIn("step_seconds", self.figures["warptiled_128x128"])
+        self.assertIn("misaligned", self.figures["warptiled_128x128"])
+        self.assertNotIn("step_seconds", self.figures["thin_1"])
+
+    def test_kernels_that_are_slower_by_a_factor(self):
         for figures, proposals in self.proposals("step_seconds"):
             now, proposed, count = proposals["step_seconds"]
-            self.assertEqual(now, figures.seconds)
+            self.assertEqual(now, figures["step_seconds"])
             self.assertAlmostEqual(proposed / now, SLOWER)
             self.assertGreaterEqual(count, fit.FEWEST)
             if "efficiency" in proposals:
                 now, proposed, _ = proposals["efficiency"]
-                self.assertEqual(now, figures.efficiency)
+                self.assertEqual(now, figures["efficiency"])
                 self.assertAlmostEqual(proposed / now, 1 / SLOWER)
 
-    def test_rows_that_are_slower_by_a_constant(self):
+    def test_kernels_that_are_slower_by_a_constant(self):
         for _, proposals in self.proposals("seconds"):
             self.assertAlmostEqual(proposals["seconds"][1] * 1e6, MORE_US)
 
@@ -105,14 +132,21 @@ class Measured(unittest.TestCase):
         self.assertTrue(all(place >= 0 for heading, place in zip(HEADINGS, places)
                             if self.has_peer() or "Our speed" not in heading), text)
         self.assertRegex(text, rf"Plan check: {CASES} cases; .* geometric mean \d\.\d+")
-        for row in ["host_blocked", "host_naive"]:
-            self.assertRegex(text, rf"(?m)^  {row} +\d+ +\d+ +\d+$")
+        for kernel in ["host_blocked", "host_naive"]:
+            self.assertRegex(text, rf"(?m)^  {kernel} +\d+ +\d+ +\d+$")
 
     def has_peer(self):
         return any(case.peers for case in fit.read_cases([json.loads(self.results.read_text())]))
 
     def test_fit(self):
         self.check_fit(script("fit.py", self.results))
+
+    def test_figures_of_the_results(self):
+        figures = fit.recorded_figures([json.loads(self.results.read_text())])
+        planner = fit.Planner(LIBRARY, "host")
+        planner.plan(fit.read_cases([json.loads(self.results.read_text())])[0].shape)
+        self.assertEqual(figures, {name: planner.figures[name] for name in figures})
+        self.assertLessEqual({"host_blocked", "host_naive"}, set(figures))
 
     def test_fit_with_the_estimates_of_a_library(self):
         text = script("fit.py", self.results, "--library", LIBRARY)
