@@ -14,16 +14,29 @@ LAYERS = [
     r"call\.(h|cpp)",
     r"context\.(h|cpp)|kernels/cuda_device\.cu",  # the .cu defines what context.h declares
     r"(environment|validate)\.(h|cpp)",
-    r"plan/\w+\.cpp|kernels/\w+/rows\.cpp",       # the tables are the plan's data
+    r"plan/.*",
+    r"kernels/configs\.h",                        # for the loop over an operation's kernels
+    r"kernels/\w+/table\.cpp",
     r"(log|overlap)\.(h|cpp)",
     r"host/.*",
-    r"kernels/(gemm|softmax|transpose)/.*",
-    r"kernels/(?!rows\.h).*",
-    r"kernels/rows\.h|plan/plan\.h",              # what a row is
+    r"kernels/gemm/(tma|tf32x3)/.*",
+    r"kernels/gemm/persistent/(?!stream_k\.h).*",
+    r"kernels/(gemm|softmax|transpose)/(?!persistent/).*",
+    r"kernels/gemm/persistent/stream_k\.h",       # a part of every Config of a product
+    r"kernels/.*",
     r"ptx/.*",
-    r"problem\.h|status\.(h|cpp)",
+    r"problem\.h|device_traits\.h|devices\.cpp|status\.(h|cpp)",
     r"mygemm/mygemm\.h",
 ]
+# The folders of kernels that other folders of kernels include.
+SHARED_KERNELS = {"kernels/gemm/persistent"}
+# The plan is the same loop for every operation: it includes these of kernels/ and names no
+# algorithm, in code or in strings.
+PLAN = r"plan/.*|call\.(h|cpp)"
+PLAN_INCLUDES = {"kernels/kernel.h", "kernels/configs.h"}
+ALGORITHM = re.compile(
+    r"(?<![a-z])k?(tma|tf32|tensor|thin|slice|tiled|small|split|stream_?k|persistent|cluster|warp"
+    r"|reread|narrow|shifted|in_place|naive|cblas|block_[mnk])", re.I)
 # Headers that a machine without nvcc does not have.
 CUDA_HEADERS = re.compile(r"#include <(cuda|cooperative_groups|nv/)[\w./]*>")
 # Headers of .cu files only, which need them nevertheless.
@@ -48,6 +61,9 @@ NOWHERE = [
     ("a tab", r"\t"),
     ("blanks at the end of a line", r"[ \t]+$"),
 ]
+# Beginnings of comments that promise a riddle: "What a block has" for "Shared memory of a block".
+RIDDLE = re.compile(r"(What|Of|Whose)\b")
+NO_RIDDLES = re.compile(r"src/.*")
 FOLDERS = ["src", "include", "bench", "bindings", "tests"]
 C_SUFFIXES = {".h", ".c", ".cpp", ".cu", ".cuh"}
 SOURCE_SUFFIXES = C_SUFFIXES | {".f90", ".inc", ".py", ".sh"}
@@ -79,6 +95,18 @@ def layer_of(name):
     return fits[0] if fits else None
 
 
+def folder_of_kernels(name):
+    """kernels/<operation> or kernels/<operation>/<algorithm>; None for other files."""
+    folder = name.rpartition("/")[0]
+    return folder if folder.startswith("kernels/") else None
+
+
+def are_apart(folder, other):
+    """Neither folder of kernels lies in the other, and the other is not shared."""
+    return other not in SHARED_KERNELS and not f"{folder}/".startswith(f"{other}/") and \
+        not f"{other}/".startswith(f"{folder}/")
+
+
 def include_breaches(name, lines):
     depth = layer_of(name)
     if depth is None:
@@ -95,6 +123,37 @@ def include_breaches(name, lines):
                 yield number, f"{match[1]} has no place in LAYERS of house_rules.py"
             elif included < depth:
                 yield number, f"includes {match[1]}, which is above it"
+                continue
+            folder, other = folder_of_kernels(name), folder_of_kernels(match[1])
+            if folder and other and are_apart(folder, other):
+                yield number, f"includes {match[1]}, which belongs to other kernels"
+            if re.fullmatch(r"plan/.*", name) and match[1].startswith("kernels/") and \
+                    match[1] not in PLAN_INCLUDES:
+                yield number, f"includes {match[1]}; the plan knows no kernel"
+
+
+def algorithm_breaches(name, lines):
+    """Algorithms in code of the plan, comments blanked."""
+    for number, line in enumerate(lines, 1):
+        match = ALGORITHM.search(line)
+        if match and not line.startswith("#include"):
+            yield number, f"names an algorithm, {match[0]}; the plan knows none"
+
+
+def comment_beginnings(path, text):
+    """(line, text) of each comment, without the lines that continue one."""
+    marker = {".py": "#", ".sh": "#", ".f90": "!", ".inc": "!"}.get(path.suffix, "//")
+    continues = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if path.suffix in C_SUFFIXES and (block := re.search(r"/\*+ +(.*)", line)):
+            yield number, block[1]
+        if path.suffix == ".py" and (docstring := re.match(r' *"""(.*)', line)):
+            yield number, docstring[1]
+        # Behind code, a comment stands two blanks apart; a marker within a string seldom does.
+        comment = re.match(rf"(.*?)(?:^ *|  ){re.escape(marker)} ?(.*)", line)
+        if comment and not (continues and not comment[1].strip()):
+            yield number, comment[2]
+        continues = comment is not None
 
 
 def code_breaches(name, lines):
@@ -130,10 +189,17 @@ def breaches(root):
         name = path.relative_to(root).as_posix()
         text = path.read_text()
         found = list(text_breaches(path, text))
+        if NO_RIDDLES.fullmatch(name):
+            found += [(number, f"a comment that begins with \"{comment.split()[0]}\"")
+                      for number, comment in comment_beginnings(path, text)
+                      if RIDDLE.match(comment)]
         if path.suffix in C_SUFFIXES:
             lines = without_comments(text).splitlines()
             if name.startswith("src/"):
-                found += include_breaches(name.removeprefix("src/"), lines)
+                below_src = name.removeprefix("src/")
+                found += include_breaches(below_src, lines)
+                if re.fullmatch(PLAN, below_src):
+                    found += algorithm_breaches(below_src, lines)
             if name.startswith(("src/", "bindings/", "bench/")):
                 found += code_breaches(name, lines)
         yield from ((name, number, sentence) for number, sentence in found)

@@ -38,7 +38,51 @@ class HouseRules(unittest.TestCase):
         self.assertIn("src/other.cpp has no place",
                       self.check("src/other.cpp", "// A file.\n")[0][1])
         self.keeps("src/api.cpp", '#include "call.h"\n#include "problem.h"\n')
-        self.keeps("src/kernels/gemm/tiled.cu", '#include "kernels/rows.h"\n')
+        self.keeps("src/kernels/gemm/tiled.cu", '#include "kernels/kernel.h"\n')
+        self.breaks("includes plan/plan.h, which is above it", "src/kernels/gemm/thin.h",
+                    '#include "plan/plan.h"\n')
+        self.breaks("includes kernels/gemm/table.cpp, which is above it", "src/kernels/gemm/thin.h",
+                    '#include "kernels/gemm/table.cpp"\n')
+        self.breaks("includes kernels/gemm/tma/tma.h, which is above it",
+                    "src/kernels/gemm/persistent/work.cuh",
+                    '#include "kernels/gemm/tma/tma.h"\n')
+        self.keeps("src/plan/plan.h", '#include "kernels/kernel.h"\n')
+
+    def test_kernels_do_not_include_one_another(self):
+        self.breaks("includes kernels/gemm/tma/feed.cuh, which belongs to other kernels",
+                    "src/kernels/gemm/tf32x3/feed.cuh", '#include "kernels/gemm/tma/feed.cuh"\n')
+        self.breaks("includes kernels/gemm/tf32x3/tf32x3.h, which belongs to other kernels",
+                    "src/kernels/gemm/tma/feed.cuh", '#include "kernels/gemm/tf32x3/tf32x3.h"\n')
+        self.breaks("includes kernels/softmax/packs.cuh, which belongs to other kernels",
+                    "src/kernels/transpose/vector.cu", '#include "kernels/softmax/packs.cuh"\n')
+        for included in ["kernels/gemm/persistent/work.cuh", "kernels/gemm/tma/feed.cuh",
+                         "kernels/gemm/config.h", "kernels/launch.h"]:
+            self.keeps("src/kernels/gemm/tma/tma.cuh", f'#include "{included}"\n')
+
+    def test_the_plan_knows_no_algorithm(self):
+        for code in ['if (config.splits > 1) return;', 'if (name == "naive") return;',
+                     'bool is_tma(const GemmKernel&);', 'config->cluster_blocks = 1;']:
+            self.breaks("names an algorithm", "src/plan/plan.cpp", code + "\n")
+            self.breaks("names an algorithm", "src/call.cpp", code + "\n")
+            self.keeps("src/kernels/gemm/small.h", code + "\n")
+        self.breaks("the plan knows no kernel", "src/plan/plan.h",
+                    '#include "kernels/gemm/config.h"\n')
+        self.keeps("src/plan/plan.cpp", "// Not even tma.\nif (config.seconds < least) return;\n")
+
+    def test_comments_begin_with_their_subject(self):
+        for comment in ["// What a block has.", "int x;  // Of a block, bytes.", "/* Whose? */",
+                        "/** Of all. */", "x();  // What follows"]:
+            found = self.check("src/validate.h", f"// A file.\n\n{comment}\n")
+            self.assertEqual([number for number, _ in found], [3], comment)
+            self.assertIn("a comment that begins with", found[0][1])
+        for comment in ["// A block has\n// What it has.", "// Offset of a block.", "// Whatever.",
+                        'f("// What");', "int x;  // of a block"]:
+            self.keeps("src/validate.h", "\n" + comment + "\n")
+        for path, text in [("a.py", '"""A file."""\n# What is it.\n'),
+                           ("a.py", '"""A file."""\ndef f():\n    """Of what."""\n'),
+                           ("a.f90", "! A file.\n\n! Whose it is.\n")]:
+            found = list(house_rules.comment_beginnings(pathlib.Path(path), text))
+            self.assertTrue(house_rules.RIDDLE.match(found[-1][1]), found)
 
     def test_cuda_headers(self):
         for path in "src/plan/plan.h", "src/validate.cpp", "src/host/simd.h":
