@@ -1,6 +1,6 @@
 // Unit tests: the text of mygemm_explain_*: the chosen kernel first, then every kernel of the
-// device's kind exactly once, with its time, its Config and its figures, or the reason why it cannot
-// run.
+// device's kind exactly once, with its time, its Config and its figures, or the reason why it
+// cannot run.
 #include <cstdio>
 #include <sstream>
 #include <string>

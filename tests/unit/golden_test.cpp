@@ -1,11 +1,13 @@
-// Unit tests: which kernel is chosen for what, on which machine. golden.txt has the answers, so that
-// a change of the cost model shows as a change of a text file. To accept the new choices:
+// Unit tests: which kernel is chosen for what, on which machine. golden.txt has the answers, so
+// that a change of the cost model shows as a change of a text file. To accept the new choices:
 //   GOLDEN_UPDATE=1 ctest -R unit.Golden
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +24,7 @@ using mygemm_tests::gemm;
 using mygemm_tests::host_device;
 using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
+using mygemm_tests::strict;
 using mygemm_tests::transpose;
 using mygemm_tests::transpose_in_place;
 
@@ -120,6 +123,50 @@ void add_gemm(Golden* golden) {
   }
 }
 
+// Leading dimensions of A and B that leave their columns misaligned.
+GemmProblem with_odd_lds(GemmProblem p) {
+  p.a.ld += p.a.ld % 2 == 0 ? 1 : 2;
+  p.b.ld += p.b.ld % 2 == 0 ? 1 : 2;
+  return p;
+}
+
+constexpr std::pair<const char*, std::pair<bool, bool>> kOperations[] = {
+    {"nn", {false, false}}, {"tn", {true, false}}, {"nt", {false, true}}, {"tt", {true, true}}};
+
+void add_gemm_variants(Golden* golden) {
+  for (const int64_t size : {64, 512, 1024, 4096}) {
+    const std::string sizes = " " + by(size, size) + "x" + std::to_string(size);
+    for (const auto& [name, trans] : kOperations) {
+      const GemmProblem p = gemm(trans.first, trans.second, size, size, size);
+      const std::string operation = std::string("gemm ") + name + sizes;
+      golden->add_with_workspace(operation + " strict", strict(p), 32 * kMiB);
+      golden->add_with_workspace(operation + " odd lds", with_odd_lds(p), 32 * kMiB);
+    }
+    golden->add_with_workspace("gemm nn" + sizes + " strict, odd lds",
+                               strict(with_odd_lds(gemm(false, false, size, size, size))),
+                               32 * kMiB);
+  }
+  golden->add_with_workspace("gemm nt 1x4096x4096 odd lds",
+                             with_odd_lds(gemm(false, true, 1, 4096, 4096)), 32 * kMiB);
+  golden->add_with_workspace("gemm tn 4096x4x4096 odd lds",
+                             with_odd_lds(gemm(true, false, 4096, 4, 4096)), 32 * kMiB);
+}
+
+// Shapes for kernels that none of the others chooses.
+void add_gemm_kernels(Golden* golden) {
+  struct Shape {
+    int64_t m, n, k;
+  };
+  constexpr Shape kShapes[] = {{16, 3072, 200},   {200, 200, 2048},  {256, 256, 2048},
+                               {768, 768, 512},   {768, 768, 4096},  {512, 4096, 512},
+                               {2048, 2048, 512}, {3072, 3072, 512}, {1500, 1500, 1500},
+                               {907, 2237, 549},  {3783, 3, 2981},   {16, 1024, 4096}};
+  for (const auto& [m, n, k] : kShapes) {
+    golden->add_with_workspace("gemm nn " + by(m, n) + "x" + std::to_string(k),
+                               gemm(false, false, m, n, k), 32 * kMiB);
+  }
+}
+
 void add_softmax(Golden* golden) {
   for (const int64_t cols : {10, 100, 512, 1000, 4096, 10000, 32768, 100000, 1000000}) {
     for (const int64_t rows : {1, 10000, 1000000}) {
@@ -174,6 +221,8 @@ Choices read_file() {
 TEST(Golden, ChoicesAreThoseOfTheFile) {
   Golden golden;
   add_gemm(&golden);
+  add_gemm_variants(&golden);
+  add_gemm_kernels(&golden);
   add_softmax(&golden);
   add_transpose(&golden);
   const char* update = std::getenv("GOLDEN_UPDATE");
@@ -187,6 +236,24 @@ TEST(Golden, ChoicesAreThoseOfTheFile) {
         << name << " (GOLDEN_UPDATE=1 accepts the new choices)";
   }
   EXPECT_EQ(wanted.size(), golden.choices().size()) << "the file has cases that are tested no more";
+}
+
+// A change of any product kernel's estimate shows. The reference kernels serve comparisons.
+TEST(Golden, SomeCaseChoosesEachProductKernel) {
+  std::set<std::string> chosen;
+  for (const auto& [name, choices] : read_file()) {
+    if (!name.starts_with("gemm ")) continue;
+    std::istringstream lines(choices);
+    for (std::string line; std::getline(lines, line);) {
+      chosen.insert(line.substr(2, line.find(' ', 2) - 2));
+    }
+  }
+  const std::set<std::string> references = {"naive", "tiled", "host_naive"};
+  for (const GemmKernel& kernel : kernels_for(GemmProblem{})) {
+    EXPECT_TRUE(chosen.erase(kernel.name) || references.contains(kernel.name))
+        << kernel.name << " is chosen by no case";
+  }
+  EXPECT_TRUE(chosen.empty()) << *chosen.begin() << " is no kernel";
 }
 
 }  // namespace

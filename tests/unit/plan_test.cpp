@@ -117,9 +117,8 @@ TYPED_TEST(PlanOf, CanAlwaysFallBackOnTheNaiveKernel) {
     EXPECT_STREQ(plan.kernel->name, naive);
     EXPECT_EQ(plan.config.workspace_bytes, 0u);
     const auto kernels = kernels_for(problem);
-    const auto last = std::find_if(kernels.rbegin(), kernels.rend(), [&](const auto& kernel) {
-      return same_kind(kernel, device);
-    });
+    const auto last = std::find_if(kernels.rbegin(), kernels.rend(),
+                                   [&](const auto& kernel) { return same_kind(kernel, device); });
     EXPECT_STREQ(last->name, naive);
   });
 }

@@ -126,8 +126,7 @@ TEST(Refusals, OfOldGpus) {
   old.cc = 70;
   EXPECT_EQ(refusal(gemm(false, false, 64, 64, 64), old, "naive", 0), "needs a newer architecture");
   Plan<GemmProblem> plan;
-  EXPECT_EQ(make_plan(gemm(false, false, 64, 64, 64), old, {}, &plan),
-            MYGEMM_STATUS_NOT_SUPPORTED);
+  EXPECT_EQ(make_plan(gemm(false, false, 64, 64, 64), old, {}, &plan), MYGEMM_STATUS_NOT_SUPPORTED);
   EXPECT_STREQ(last_error_text(), "no kernel runs this call on T4: needs a newer architecture");
   EXPECT_EQ(plan.kernel, nullptr);
 }

@@ -57,8 +57,8 @@ void check_that_items_cover(const StreamK& schedule) {
   EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), static_cast<int64_t>(taken.size()));
 }
 
-// A block's first item alone may leave a tile to later blocks: one that waited before it has written
-// its partial tile could wait for a block that waits for it.
+// A block's first item alone may leave a tile to later blocks: one that waited before it has
+// written its partial tile could wait for a block that waits for it.
 void check_that_partial_tiles_come_first(const StreamK& schedule) {
   for (int block = 0; block < schedule.blocks; ++block) {
     const std::vector<WorkItem> items = items_of(schedule, block);
@@ -148,7 +148,8 @@ TEST(StreamK, SchedulesOfConfigsCoverEveryStepOnce) {
       EXPECT_EQ(schedule.blocks, config->blocks);
       EXPECT_LE(schedule.blocks, device.num_sms);
       EXPECT_EQ(schedule.stream_k_tiles > 0, config->k_split == KSplit::kStreamK);
-      EXPECT_EQ(config->k_split == KSplit::kStreamK, std::strstr(kernel.name, "streamk") != nullptr);
+      EXPECT_EQ(config->k_split == KSplit::kStreamK,
+                std::strstr(kernel.name, "streamk") != nullptr);
       check_that_items_cover(schedule);
       check_that_partial_tiles_come_first(schedule);
       check_fixups(schedule);

@@ -47,8 +47,7 @@ void for_many_products(auto visit) {
               for (const bool transa : {false, true}) {
                 const auto problem = gemm(transa, false, extent, kernel.thin, k, batch);
                 const PlanOptions options{workspace, nullptr};
-                const auto config =
-                    configured(gemm_kernel(kernel.name), problem, device, options);
+                const auto config = configured(gemm_kernel(kernel.name), problem, device, options);
                 ASSERT_TRUE(config) << explain(problem, device, options);
                 visit(Product{kernel, problem, device, workspace}, *config);
                 if (testing::Test::HasFailure()) FAIL() << explain(problem, device, options);
