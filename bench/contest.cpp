@@ -101,7 +101,8 @@ std::vector<Entrant> entrants_of(Session* session, const Contest& contest, const
         *row.microseconds < kSlowestRowSeconds * 1e6) {
       mygemmHandle_t forced = session->library.handle(contest.family, row.name);
       workspace->lend(forced);
-      entrants.push_back({row.name, contest.ours(forced), true, true, row.microseconds});
+      entrants.push_back(
+          {row.name, contest.ours(forced), true, true, row.microseconds, row.figures});
     }
   }
   return entrants;

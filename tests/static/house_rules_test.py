@@ -80,7 +80,7 @@ class HouseRules(unittest.TestCase):
             self.keeps("src/validate.h", "\n" + comment + "\n")
         for path, text in [("a.py", '"""A file."""\n# What is it.\n'),
                            ("a.py", '"""A file."""\ndef f():\n    """Of what."""\n'),
-                           ("a.f90", "! A file.\n! Whose it is.\n")]:
+                           ("a.f90", "! A file.\n\n! Whose it is.\n")]:
             found = list(house_rules.comment_beginnings(pathlib.Path(path), text))
             self.assertTrue(house_rules.RIDDLE.match(found[-1][1]), found)
 

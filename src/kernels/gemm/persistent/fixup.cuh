@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(kClearThreads) clear_flags(unsigned* fl
 }
 
 // The number of this block in the schedule; one thread, once, when the flags are clear. On an H200
-// the counter's answer takes 0.7 us.
+// it costs a product 0.6 to 1.0 us (2048^3 in stream-K tiles: 150.8 us without, 151.8 with).
 __device__ __forceinline__ int take_block_number(const Args& args) {
   return static_cast<int>(args.flags ? atomicAdd(&args.flags->next_block, 1u) : blockIdx.x);
 }
