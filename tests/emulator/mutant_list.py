@@ -63,6 +63,8 @@ SMALL_32X32 = {"compiled": "kernels/gemm/small.cu", "instance": "Tile32x32"}
 WARPTILED_64X64 = {"compiled": "kernels/gemm/warptiled.cu", "instance": "Tile64x64"}
 SLICED_32X16 = {"compiled": "kernels/gemm/sliced.cu", "instance": "Sliced32x16"}
 THIN_4 = {"compiled": "kernels/gemm/thin.cu", "instance": "Thin4"}
+# Of one group of consumers, which meets nowhere else.
+TMA_128X128 = {"compiled": "kernels/gemm/tma/large.cu", "instance": "Tma128x128"}
 TMA_64X32 = {"compiled": "kernels/gemm/tma/small.cu", "instance": "Tma64x32"}
 
 MUTANTS = [
@@ -130,7 +132,7 @@ MUTANTS = [
     Mutant("gemm streamk: flags are not cleared", FIXUP,
            "flags[threadIdx.x] = 0;",
            "if (threadIdx.x + 1 == kClearThreads) flags[threadIdx.x] = 0;",
-           INTEGERS + "streamk_64x32", **TMA_64X32),
+           INTEGERS + "streamk_64x32", **TMA_64X32, few_resident=True),
     Mutant("gemm streamk: a block's number is not awaited", TMA,
            "s.block = persistent::take_block_number(args);\n  __syncthreads();",
            "s.block = persistent::take_block_number(args);", INTEGERS + "streamk_64x32",
@@ -142,10 +144,7 @@ MUTANTS = [
            "to_add = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);\n"
            "      meet(s, &parity);",
            "to_add = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);",
-           INTEGERS + "streamk_64x32", **TMA_64X32, few_resident=True),
-    Mutant("gemm streamk: a partial tile is announced before it is stored", TMA,
-           "if (!finishes) {\n      meet(s, &parity);", "if (!finishes) {",
-           INTEGERS + "streamk_64x32", **TMA_64X32, few_resident=True),
+           INTEGERS + "streamk_128x128", **TMA_128X128, few_resident=True),
     Mutant("gemm warptiled: no wait for copies", WARPTILED,
            "ptx::cp_async_wait<Tile::kStages - 2>();", "", INTEGERS + "warptiled_64x64",
            **WARPTILED_64X64),
