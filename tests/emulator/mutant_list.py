@@ -141,9 +141,9 @@ MUTANTS = [
            "while (ptx::load_acquire(&args.flags->ready[other]) == 0) {\n    }", "",
            INTEGERS + "streamk_64x32", **TMA_64X32, few_resident=True),
     Mutant("gemm streamk: one thread's wait is not all threads'", TMA,
-           "to_add = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);\n"
+           "to_add = persistent::await_partial_tiles<Tile>(args, item.tile, block, thread);\n"
            "      meet(s, &parity);",
-           "to_add = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);",
+           "to_add = persistent::await_partial_tiles<Tile>(args, item.tile, block, thread);",
            INTEGERS + "streamk_128x128", **TMA_128X128, few_resident=True),
     Mutant("gemm warptiled: no wait for copies", WARPTILED,
            "ptx::cp_async_wait<Tile::kStages - 2>();", "", INTEGERS + "warptiled_64x64",
@@ -289,19 +289,22 @@ MUTANTS = [
            TRANSPOSE_NARROW + "narrow"),
 
     # The general product's epilogue.
-    Mutant("gemm bias: always the tile's first", EPILOGUE, "__ldg(bias_ + i)", "__ldg(bias_)",
+    Mutant("gemm bias: always the tile's first", EPILOGUE, "__ldg(bias_ + row)", "__ldg(bias_)",
            FUSED + "OfEveryKind/tiled", compiled=GEMM_TILED),
     Mutant("gemm bias: always the matrix's first rows", EPILOGUE,
            "at.batch * p.epilogue.stride_bias + i;", "at.batch * p.epilogue.stride_bias;",
            FUSED + "OfEveryKind/tiled", compiled=GEMM_TILED),
-    Mutant("gemm bias: by columns", EPILOGUE, "__ldg(bias_ + i)", "__ldg(bias_ + j)",
+    Mutant("gemm bias: by columns", EPILOGUE,
+           "bias(kTransposed ? column : row)", "bias(kTransposed ? row : column)",
            FUSED + "OfEveryKind/tiled", compiled=GEMM_TILED),
     Mutant("gemm bias: the same for the whole batch", EPILOGUE,
            "at.batch * p.epilogue.stride_bias + i;", "i;",
            FUSED + "OfBatches/tiled", compiled=GEMM_TILED),
     Mutant("gemm bias: added to what is activated", EPILOGUE,
-           "if (bias_) t += __ldg(bias_ + i);\n    return activate(t, p_.epilogue.activation);",
-           "t = activate(t, p_.epilogue.activation);\n    return bias_ ? t + __ldg(bias_ + i) : t;",
+           "if (bias_) t += bias(kTransposed ? column : row);\n"
+           "    return activate(t, p_.epilogue.activation);",
+           "t = activate(t, p_.epilogue.activation);\n"
+           "    return bias_ ? t + bias(kTransposed ? column : row) : t;",
            FUSED + "OfEveryKind/tiled", compiled=GEMM_TILED),
     Mutant("gemm bias: thin products have theirs along the long side", THIN_COMMON,
            "{batch_, i, j}", "{batch_, l, j}", FUSED + "OfEveryKind/thin_4", **THIN_4),

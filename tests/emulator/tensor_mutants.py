@@ -10,6 +10,7 @@ TINY_TIMES_HUGE = SPECIAL + "TinyTimesHuge/tf32x3_128x128"
 TENSOR = "kernels/gemm/tf32x3/tf32x3.cuh"
 TENSOR_FEED = "kernels/gemm/tf32x3/feed.cuh"
 TENSOR_GUARD = "kernels/gemm/tf32x3/guard.cuh"
+TENSOR_SUSPECTS = "kernels/gemm/tf32x3/suspects.cuh"
 TENSOR_MULTIPLY = "kernels/gemm/tf32x3/multiply.cuh"
 TENSOR_SPLIT = "kernels/gemm/tf32x3/split.cuh"
 TENSOR_STORE = "kernels/gemm/tf32x3/store.cuh"
@@ -112,18 +113,18 @@ TENSOR_MUTANTS = [
            "ptx::mbarrier_meet(&s.consumers);\n      for (int other", "for (int other",
            INTEGERS + "tf32x3_streamk_128x128", **TENSOR_128, few_resident=True),
     Mutant("gemm tf32x3: fused results move up too far", TENSOR_STORE,
-           "sum[r] = sum[r + kResults];",
-           "sum[r] = sum[r + 2 * kResults < kAll ? r + 2 * kResults : r + kResults];",
+           "sum[r] = sum[r + kCount];",
+           "sum[r] = sum[r + 2 * kCount < kAll ? r + 2 * kCount : r + kCount];",
            FUSED + "OfEveryKind/tf32x3_128x128", **TENSOR_128),
     Mutant("gemm tf32x3: fused results do not move up", TENSOR_STORE,
-           "sum[r] = sum[r + kResults];", "{}", FUSED + "OfEveryKind/tf32x3_128x128",
+           "sum[r] = sum[r + kCount];", "{}", FUSED + "OfEveryKind/tf32x3_128x128",
            **TENSOR_128),
     Mutant("gemm tf32x3: a transposed tile's bias is by its rows", EPILOGUE,
            "const int i = kTransposed ? column : row, j = kTransposed ? row : column;",
            "const int i = row, j = column;", FUSED + "OfEveryKind/tf32x3_128x128", **TENSOR_128),
 
     # The guard.
-    Mutant("gemm tf32x3: a fused tile's suspects in its first columns are lost", TENSOR_GUARD,
+    Mutant("gemm tf32x3: a fused tile's suspects in its first columns are lost", TENSOR_SUSPECTS,
            "words[w] >> 16 | (w + 1", "(w + 1",
            FUSED + "OfInfinitiesAndNan/tf32x3_128x128", **TENSOR_128),
     Mutant("gemm tf32x3: a fused tile's suspects are forgotten", TENSOR_STORE,
@@ -157,10 +158,10 @@ TENSOR_MUTANTS = [
     Mutant("gemm tf32x3: suspects are forgotten", TENSOR_STORE,
            "if (inside[e] && !right[e]) suspects.add(", "if (false) suspects.add(",
            TINY_TIMES_HUGE, **TENSOR_128),
-    Mutant("gemm tf32x3: any suspect that C is read for is doubtful", TENSOR_GUARD,
+    Mutant("gemm tf32x3: any suspect that C is read for is doubtful", TENSOR_SUSPECTS,
            "stored ? fabsf(value) <= FLT_MAX : value == 0.0f;", "fabsf(value) <= FLT_MAX;",
            ONE_PRODUCT, **TENSOR_128),
-    Mutant("gemm tf32x3: infinities are doubtful", TENSOR_GUARD,
+    Mutant("gemm tf32x3: infinities are doubtful", TENSOR_SUSPECTS,
            "stored ? fabsf(value) <= FLT_MAX : value == 0.0f;", "stored || value == 0.0f;",
            SPECIAL + "InfinityReachesItsRowOrColumnAlone/tf32x3_128x128", **TENSOR_128),
     Mutant("gemm tf32x3: wrong results are not done again", TENSOR,
@@ -176,17 +177,17 @@ TENSOR_MUTANTS = [
     Mutant("gemm tf32x3: what is not finite becomes NaN", TENSOR_GUARD,
            "nan_line(row % 64) || nan_line(64 + column)", "true",
            SPECIAL + "InfinityReachesItsRowOrColumnAlone/tf32x3_128x128", **TENSOR_128),
-    Mutant("gemm tf32x3: marks of other columns are lost", TENSOR_GUARD,
+    Mutant("gemm tf32x3: marks of other columns are lost", TENSOR_SUSPECTS,
            "(w + 1 < kWords ? words[w + 1] << (32 - kBits) : 0)", "0",
            ONE_PRODUCT, **TENSOR_128),
     Mutant("gemm tf32x3: marks of wrong results come back elsewhere", TENSOR_GUARD,
            "|= wrong << 28;", "|= wrong << 24;",
            ONE_PRODUCT, **TENSOR_128),
-    Mutant("gemm tf32x3: suspects in lower rows mark no line", TENSOR_GUARD,
+    Mutant("gemm tf32x3: suspects in lower rows mark no line", TENSOR_SUSPECTS,
            "for (int half = 0; half < 2; ++half) {\n    const int row",
            "for (int half = 0; half < 1; ++half) {\n    const int row",
            ONE_PRODUCT, **TENSOR_128),
-    Mutant("gemm tf32x3: suspects mark other columns", TENSOR_GUARD, "(8 * eight + lane % 4 * 2)",
+    Mutant("gemm tf32x3: suspects mark other columns", TENSOR_SUSPECTS, "(8 * eight + lane % 4 * 2)",
            "(8 * eight)", ONE_PRODUCT, **TENSOR_128),
     Mutant("gemm tf32x3: of several k done again at once one is lost", TENSOR_GUARD,
            "sum[c] = fmaf(x[d], y[d][c], sum[c]);",
