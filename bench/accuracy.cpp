@@ -1,5 +1,5 @@
-// See accuracy.h. Data and comparisons are made on the host, whatever the machine: that takes a
-// second or so, and needs no kernels that would have to be trusted.
+// See accuracy.h. Data and comparisons are computed on the host, on every machine: that takes about
+// a second, and depends on no kernel.
 #include "accuracy.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ Product64 product_by_library(const Machine& machine, const BlasGemm& gemm, const
   };
 }
 
-// Where no library is found: slow, for small products.
+// The FP64 product where no library is found: slow, for small products.
 Product64 product_by_loops(const BlasGemm& gemm) {
   return [gemm](const std::vector<double>& a, const std::vector<double>& b) {
     std::vector<double> c(static_cast<size_t>(gemm.m) * static_cast<size_t>(gemm.n));
@@ -96,7 +96,7 @@ Product64 product_by_loops(const BlasGemm& gemm) {
   };
 }
 
-// How to get a product in FP64, and its name.
+// A way to compute a product in FP64, and its name.
 Product64 reference_product(Session* session, const BlasGemm& gemm, std::string* name) {
   const Machine& machine = session->machine;
   if (Cublas* cublas = session->cublas.get()) {

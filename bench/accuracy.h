@@ -1,5 +1,5 @@
-// Errors of matrix products against FP64: ours, the peers' and those of our rows. Where sgemm.cpp
-// measures how fast they are, this measures how far off.
+// Errors of matrix products against FP64: ours, the peers' and those of our kernels. sgemm.cpp
+// measures speed, this measures errors.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace bench {
 
-// Of one computed C against the FP64 one. NaN where C holds a NaN.
+// Errors of one computed C against the FP64 one. NaN where C holds a NaN.
 struct Errors {
   double largest = 0;    // max over elements of |C - reference| / (|A| |B|)
   double frobenius = 0;  // ||C - reference|| / ||reference||
@@ -27,18 +27,18 @@ struct Contender {
 struct Accuracy {
   std::string data, reference;
   SgemmCase problem;
-  std::vector<Contender> contenders;  // the first is what a user of mygemm gets
-  double tolerance = 0;  // of `largest`: what no order of FP32 sums exceeds; 0 for integers
+  std::vector<Contender> contenders;  // the first: mygemm as a user gets it
+  double tolerance = 0;  // bound of `largest` for FP32 sums in any order; 0 for integers
   std::string failure;   // why there is no measurement, or empty
 
-  // The library that ours is held to, or null: the first that takes part.
+  // The library that ours is compared with: the first that takes part, or null.
   const Contender* peer() const;
   bool wrong(const Contender& contender) const;
-  bool wrong() const;  // any row of ours
+  bool wrong() const;  // of any kernel of ours
 };
 
-// `problem` is a single product, packed. Rows `also` are measured whether or not the plan would
-// take them.
+// `problem` is a single product, packed. Kernels `also` are measured whether or not the plan would
+// choose them.
 Accuracy measure_accuracy(Session* session, const SgemmCase& problem, const std::string& data,
                           uint32_t seed, const std::vector<std::string>& also);
 

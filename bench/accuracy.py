@@ -18,7 +18,7 @@ import blocks
 import runs
 
 OURS, STRICT = "default", "strict"
-UNIT = 2.0**-24  # what FP32 rounds off 1, at most
+UNIT = 2.0**-24  # unit roundoff of FP32
 LARGE = 512  # k from which the tables say how large errors are
 DEPTHS = [512, 1024, 4096, 16384]  # columns of those tables, of the k that were measured
 MEASURES = {"max": "largest error of an element, as a share of its |A||B|",
@@ -38,7 +38,7 @@ def read_products(run):
 
 
 def names_to_show(products):
-    """Ours in both modes, the library, then rows of ours that were forced; those that are there."""
+    """Ours in both modes, the library, forced kernels of ours, as far as they were measured."""
     present = list(dict.fromkeys(name for p in products for name in p.errors))
     forced = [name for name in present
               if all(p.errors.get(name, {}).get("row") == name for p in products)
@@ -54,7 +54,7 @@ def series(products, data, name, measure):
 
 
 def slope(points):
-    """Of the line through (log k, log error) by least squares; None of fewer than two points."""
+    """Slope of log error over log k by least squares; None for fewer than two points."""
     x, y = ([math.log(point[i]) for point in points] for i in (0, 1))
     if len(x) < 2:
         return None
@@ -79,8 +79,7 @@ def worst_ratio(products, name, other, measure):
 
 
 def comparison(products, names):
-    """By k: which kernel, and how much larger than the others' its errors are where it does worst.
-    """
+    """By k: the kernel, and the largest ratio of its errors to the others'."""
     others = [name for name in (STRICT, products[0].peer) if name in names]
     forced = [name for name in names if name not in (OURS, *others)]
     pairs = [(OURS, other) for other in others] + [(name, others[0]) for name in forced if others]
@@ -134,7 +133,7 @@ def source(run, products, file):
 
 
 def figures(file):
-    """What bench/plot.py draws of the same file, as seen from docs/."""
+    """Links to the figures that bench/plot.py draws of the same file, relative to docs/."""
     return "".join(f"\n![{meaning}](images/{file.stem}-{name}.svg)\n" for name, meaning in [
         ("errors", "Largest error of an element over k"),
         ("frobenius", "Error in the Frobenius norm over k"),

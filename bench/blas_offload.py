@@ -87,7 +87,7 @@ def transferred(shape):
 
 
 def gpu_rates(shapes, seconds):
-    """The best seen of each: transfers and products overlap, so that the slower is the time."""
+    """The best rate of each: transfers and products overlap, so that the slower one is the time."""
     transfer = max(transferred(s) / t for s, t in zip(shapes, seconds))
     return {"gpu_call_seconds": max(0.0, seconds[0] - transferred(shapes[0]) / transfer),
             "transfer_bytes": transfer,

@@ -42,7 +42,7 @@ SgemmCase complete(SgemmCase p) {
     return p;
   }
   if (p.form == "pointers") {
-    p.stride_a = p.stride_b = p.stride_c = std::nullopt;  // a log line has none: packed here
+    p.stride_a = p.stride_b = p.stride_c = std::nullopt;  // a log line has no strides: packed here
   }
   p.stride_a = p.stride_a.value_or(p.lda * (transa ? p.m : p.k));
   p.stride_b = p.stride_b.value_or(p.ldb * (transb ? p.k : p.n));
@@ -91,7 +91,7 @@ TransposeCase complete(TransposeCase p) {
 }
 
 Fields fields(const SgemmCase& p) {
-  // As a log line has it: only the strided form has strides.
+  // As in a log line: only the strided form has strides.
   const bool strided = p.form == "strided";
   const auto stride = [&](const std::optional<int64_t>& value) {
     return text(strided ? value.value_or(0) : 0);

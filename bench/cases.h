@@ -1,5 +1,5 @@
-// The problems that are measured: what a line of MYGEMM_LOG or a bench command says, in the same
-// words. Plain structs and pure functions; no machine, no measuring.
+// The problems that are measured: the contents of a line of MYGEMM_LOG or of a bench command, in
+// the same words. Plain structs and pure functions; nothing here measures.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ struct TransposeCase {
   int64_t in_place = 0;
 };
 
-// Fills in what was left out. Sizes below 1 throw: there is nothing to measure.
+// Fills in omitted fields. Sizes below 1 throw: there is nothing to measure.
 SgemmCase complete(SgemmCase problem);
 GemmCase complete(GemmCase problem);
 SoftmaxCase complete(SoftmaxCase problem);

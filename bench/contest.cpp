@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-constexpr double kSlowestRowSeconds = 0.1;  // estimated: slower rows would take minutes
+constexpr double kSlowestRowSeconds = 0.1;  // estimated; slower kernels take minutes
 constexpr size_t kWorkspaceAlignment = 256;
 
 bool is_naive(const std::string& row) { return row == "naive" || row == "host_naive"; }
@@ -42,7 +42,7 @@ Explanation explain_with(const Contest& contest, mygemmHandle_t handle) {
   });
 }
 
-// Who plays for "ours": a row, or where that is empty the plan's choice.
+// The kernel measured as "ours": a forced one, or where that is empty the plan's choice.
 struct Ours {
   std::string force;
   mygemmMathMode_t math;
@@ -54,7 +54,7 @@ mygemmHandle_t handle_of(Session* session, const Contest& contest, const Ours& o
   return session->library.handle(contest.family, ours.force, ours.math);
 }
 
-// As much as ours asks for; where every row is measured, as much as any of them asks for.
+// The workspace that ours asks for; where every kernel is measured, the largest of theirs.
 size_t workspace_wanted(Session* session, const Contest& contest, mygemmHandle_t ours) {
   if (session->options.workspace_mib) {
     return static_cast<size_t>(*session->options.workspace_mib) << 20;
@@ -73,7 +73,7 @@ size_t workspace_wanted(Session* session, const Contest& contest, mygemmHandle_t
   return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
 }
 
-// Whoever is timed. The first is ours, then come the peers, then rows of ours, the naive one last.
+// A contender that is timed: first ours, then the peers, then kernels of ours, the naive one last.
 struct Entrant {
   std::string name;
   Call call;
@@ -108,7 +108,7 @@ std::vector<Entrant> entrants_of(Session* session, const Contest& contest, const
   return entrants;
 }
 
-// Everyone who takes part, with a workspace as long as this lives.
+// All contenders, with a workspace for the lifetime of this object.
 struct LineUp {
   LineUp(Session* session, const Contest& contest, const Ours& ours)
       : LineUp(session, contest, handle_of(session, contest, ours)) {}
@@ -124,7 +124,8 @@ struct LineUp {
   std::vector<Entrant> entrants;
 };
 
-// Who else computes the same: a library if there is one, else the last row; null where nobody does.
+// The contender that ours is compared with: a library if there is one, else the last kernel of
+// ours; null where no other computes the same.
 const Entrant* reference_of(const std::vector<Entrant>& entrants) {
   const auto library =
       std::find_if(entrants.begin() + 1, entrants.end(),

@@ -1,4 +1,4 @@
-// One problem, measured: ours, the peers and rows of ours, alternating; outputs compared first.
+// One problem, measured: ours, the peers and kernels of ours, alternating; outputs compared first.
 // Above timer.h and library.h; the operations describe a Contest and get a Result.
 #pragma once
 
@@ -45,22 +45,22 @@ struct Contest {
   bool exact;                           // outputs must be equal bit by bit
   double tolerance;                     // else: of max |ours - peer| / max |peer|
   std::function<void()> prepare;        // makes copy 0 of the output as it is before a call
-  std::vector<std::string> peer_names;  // those that this operation can have, for the table
+  std::vector<std::string> peer_names;  // peers that this operation can have, for the table
   std::vector<Peer> peers;
   std::function<Call(mygemmHandle_t)> ours;
   std::function<mygemmStatus_t(mygemmHandle_t, size_t*)> workspace_size;
   std::function<mygemmStatus_t(mygemmHandle_t, char*, size_t, size_t*)> explain;
 };
 
-// A peer or a row of ours, beside ours.
+// The measurement of a peer or of a kernel of ours, beside ours.
 struct Measurement {
   std::string name;
   Timing timing;
   double rate;   // in the result's unit
   double ratio;  // our speed / its speed
   bool naive;
-  std::optional<double> estimated_us;  // by the plan; rows only
-  std::string figures;                 // of the estimate; rows only
+  std::optional<double> estimated_us;  // by the plan; kernels of ours only
+  std::string figures;                 // of the estimate; kernels of ours only
 };
 
 struct Result {
@@ -72,7 +72,7 @@ struct Result {
   std::optional<double> estimated_us;
   std::string figures;
   std::vector<Measurement> peers, rows;
-  std::optional<double> error;  // absent where nothing computes the same; NaN is an error too
+  std::optional<double> error;  // absent without a contender to compare with; NaN is an error
   double tolerance = 0;
   double working_set_bytes = 0;
   bool cold = false;  // the working set exceeds twice the last-level cache
@@ -83,20 +83,20 @@ struct Result {
   bool wrong() const { return error.has_value() && !(*error <= tolerance); }
 };
 
-// What the table and the JSON call the naive row, on both backends.
+// The name of the naive kernel in the table and the JSON, on both backends.
 inline const char* const kNaive = "naive";
 
 Result run_contest(Session* session, const Contest& contest);
 
-// Who computed a result: a library, or a row of ours.
+// The origin of a result: a library, or a kernel of ours.
 struct Author {
-  std::string name;  // ours: the math mode, "default" or "strict"; of other rows, the row
+  std::string name;  // ours: the math mode, "default" or "strict"; other kernels: the kernel
   std::optional<std::string> row;
 };
 
-// Without timing: the result of ours, in default math mode also of ours in strict mode, then of
-// every peer and row that a contest would time, then of the rows `also`, forced. Copy 0 of the
-// output holds the one that `look` is told the author of.
+// Computes results without timing: ours, in default math mode also ours in strict mode, then every
+// peer and kernel that a contest would time, then the kernels `also`, forced. `look` is called with
+// the author of each; copy 0 of the output then holds the result.
 void compute_in_turn(Session* session, const Contest& contest, const std::vector<std::string>& also,
                      const std::function<void(const Author& author)>& look);
 

@@ -17,35 +17,35 @@ constexpr double kDensity = 0.1;
 // Streams of random numbers: those of a side, and those that both sides read.
 enum Stream : uint32_t { kOfA, kOfB, kExponentsOfA, kExponentsOfB, kShared, kStreams };
 
-// In (0, 1).
+// A random number in (0, 1).
 double uniform(uint32_t stream, int64_t index) {
   return 0.5 * (1.0 + static_cast<double>(random_value(stream, index)));
 }
 
-// Box and Muller's, one of the two that they get.
+// A normal random number by Box and Muller's method, which gives two.
 double normal(uint32_t stream, int64_t index) {
   const double radius = std::sqrt(-2.0 * std::log(uniform(stream, 2 * index)));
   return radius * std::cos(2.0 * std::numbers::pi * uniform(stream, 2 * index + 1));
 }
 
-// In [-most, most], evenly.
+// A random integer in [-most, most], uniform.
 int integer(uint32_t stream, int64_t index, int most) {
   return static_cast<int>(std::floor(uniform(stream, index) * (2 * most + 1))) - most;
 }
 
-// k of their products stay below 2^24, up to which FP32 holds every integer.
+// The largest magnitude of which k products stay below 2^24, where FP32 holds every integer.
 int largest_integer(int64_t k) {
   return std::min(2048, static_cast<int>(std::sqrt(0x1p24 / static_cast<double>(k))));
 }
 
-// Places of a line of the graded matrices hold exponents that fall evenly from this to its
-// negative. Sums of k products of two such values stay below 2^124, and no product is a denormal.
+// Along a line of the graded matrices exponents fall evenly from this to its negative. Sums of k
+// products of two such values stay below 2^124, and no product is a denormal.
 int largest_exponent(int64_t k) {
   return 62 - static_cast<int>(std::ceil(std::log2(static_cast<double>(k))));
 }
 
-// With op(B)'s sign of the exponent, the diagonal of C sums x^2, and further elements, more and
-// more of the range of FP32.
+// op(B) has the opposite sign of the exponent, so that the diagonal of C sums x^2, and elements
+// further from it cover more and more of the range of FP32.
 double graded(uint32_t stream, bool of_a, int64_t line, int64_t l, int64_t k) {
   const int64_t place = (line + l) % k;
   const int most = largest_exponent(k);

@@ -1,5 +1,5 @@
-// What the matrices hold whose products' errors are measured. Pure functions of an element's place,
-// so that any thread can make any element.
+// The data of the matrices whose products' errors are measured. Pure functions of an element's
+// position, so that any thread can compute any element.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class Distribution {
   kIntegers,       // up to 2048 in magnitude, and so small that FP32 rounds no sum of k products
   kSparse,         // normal, nine in ten are 0
   kIdentity,       // op(A) has a single 1 in every row, op(B) is normal
-  // Of those who grade implementations of the BLAS; docs/accuracy.md says who, and what for.
+  // From the literature on grading implementations of the BLAS; see docs/accuracy.md.
   kDisjoint,  // normal; row i of op(A) is 0 where column i of op(B) is not: C's diagonal is 0
   kGraded,    // y = x D, z = x / D, cyclically shifted from line to line; x in (1, 2), D graded
 };

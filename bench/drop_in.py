@@ -1,4 +1,4 @@
-"""What preloading libmygemm_cublas.so is worth: PyTorch training steps in FP32, cuSOLVER
+"""The gain of preloading libmygemm_cublas.so: PyTorch training steps in FP32, cuSOLVER
 factorisations, and the host's time for a small product, with cuBLAS's own functions and with ours.
 
 Usage: drop_in.py DROP_IN [--out FILE] [--rounds N] [--commit HASH]

@@ -21,7 +21,7 @@ SgemmCase plain_case(const GemmCase& c) {
   return plain;
 }
 
-// Nothing where there is no such operand.
+// Empty where there is no such operand.
 Extent extent_of_c(const GemmCase& c) {
   return c.c_is_d ? Extent(0, 0, 0, 1) : Extent(c.ldc, c.n, *c.stride_c, c.batch);
 }
@@ -53,7 +53,7 @@ class FusedProduct {
   const SgemmCase& plain_case_of() const { return plain_case_; }
   const Product& plain() const { return plain_; }
 
-  // Call number i.
+  // The descriptor of call number i.
   mygemmGemm_t call(int64_t i) const {
     const bool pointers = case_.form == "pointers";
     mygemmGemm_t call = MYGEMM_GEMM_INIT;
@@ -137,7 +137,7 @@ Result measure(Session* session, const GemmCase& c) {
     const mygemmGemm_t call = fused.call(0);
     return mygemm_explain_gemm(handle, nullptr, &call, text, capacity, length);
   };
-  // On the handle that ours gets: the same workspace, the same kernel forced.
+  // On the handle of ours: the same workspace, the same kernel forced.
   mygemmHandle_t handle = session->library.handle(Family::kGemm, session->options.force);
   contest.peer_names.push_back("plain");
   contest.peers.push_back(

@@ -16,7 +16,7 @@ cudaStream_t the_stream = nullptr;
 
 void check(cudaError_t error, const char* what) {
   if (error != cudaSuccess) {
-    cudaGetLastError();  // what can be cleared must not be blamed on the next call
+    cudaGetLastError();  // an error that can be cleared must not be reported by the next call
     throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
   }
 }
@@ -155,7 +155,7 @@ Graph::Graph(const std::function<void()>& work) {
   try {
     work();
   } catch (...) {
-    cudaStreamEndCapture(the_stream, &graph);  // the stream must leave capture; `work` is to blame
+    cudaStreamEndCapture(the_stream, &graph);  // ends the capture; the failure is that of `work`
     cudaGraphDestroy(graph);
     cudaGetLastError();
     throw;

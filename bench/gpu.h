@@ -24,7 +24,7 @@ struct Info {
 
 // True where there is a device; never throws.
 bool available();
-// Creates the context, so that nobody's first call pays for it, and the stream.
+// Creates the context, so that no measured call does, and the stream.
 void initialise();
 Info info();
 int64_t free_memory();
@@ -36,10 +36,10 @@ void synchronise();
 
 void* allocate(size_t bytes);
 void release(void* data) noexcept;
-// Done on return.
+// Synchronous.
 void copy_to_host(void* host, const void* device, size_t bytes);
 void copy_to_device(void* device, const void* host, size_t bytes);
-// Enqueued.
+// Asynchronous.
 void copy_on_device(void* to, const void* from, size_t bytes);
 void fill_bytes(void* data, int value, size_t bytes);
 void fill_random(void* data, mygemmDataType_t type, int64_t count, uint32_t seed);
@@ -48,7 +48,7 @@ void fill_random(void* data, mygemmDataType_t type, int64_t count, uint32_t seed
 // it keeps the device busy while the host enqueues the rest, so that launching is not timed.
 double time_stream(const std::function<void()>& lead_in, const std::function<void()>& work);
 
-// What `work` enqueues, captured once and replayed: no launch cost of the host's between calls.
+// A CUDA graph of the work that `work` enqueues: replays have no launch cost between calls.
 class Graph {
  public:
   explicit Graph(const std::function<void()>& work);

@@ -42,7 +42,7 @@ Explanation explain(const ExplainCall& call) {
     }
   }
   if (explanation.chosen.empty()) {
-    throw std::runtime_error("mygemm_explain names no chosen row:\n" + text);
+    throw std::runtime_error("mygemm_explain names no chosen kernel:\n" + text);
   }
   return explanation;
 }
@@ -70,7 +70,7 @@ Library::~Library() {
   }
 }
 
-// The environment is how a user forces a row, and it is read when a handle is created.
+// A kernel is forced through the environment, which is read when a handle is created.
 mygemmHandle_t Library::handle(Family family, const std::string& row, mygemmMathMode_t math) {
   const auto key = std::make_tuple(family, row, math);
   if (const auto found = handles_.find(key); found != handles_.end()) {

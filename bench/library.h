@@ -1,5 +1,5 @@
-// mygemm as the benchmark sees it: handles (one for ours, one for every forced row) and plans read
-// back from mygemm_explain_*. Uses the public ABI only.
+// mygemm as the benchmark uses it: handles (one for ours, one for every forced kernel) and plans
+// parsed from mygemm_explain_*. Uses the public ABI only.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace bench {
 // Throws with mygemm's own sentence unless `status` is success.
 void check(mygemmStatus_t status, const char* function);
 
-// What mygemm_explain_* says.
+// A parsed answer of mygemm_explain_*.
 struct Explanation {
   struct Row {
     std::string name;
@@ -28,11 +28,11 @@ struct Explanation {
   std::vector<Row> rows;
 };
 
-// Asks an mygemm_explain_* function twice: for the length, then for the text.
+// Calls an mygemm_explain_* function twice: for the length, then for the text.
 using ExplainCall = std::function<mygemmStatus_t(char* text, size_t capacity, size_t* length)>;
 Explanation explain(const ExplainCall& call);
 
-// A family and the environment variable that forces one of its rows.
+// An operation; an environment variable forces one of its kernels.
 enum class Family { kGemm, kSoftmax, kTranspose };
 const char* force_variable(Family family);
 
@@ -44,8 +44,9 @@ class Library {
   Library(const Library&) = delete;  // owns handles
   Library& operator=(const Library&) = delete;
 
-  // `row` empty: as the environment says, which is what a user gets; in another math mode than that
-  // of the run always the plan's choice, since a row that is forced may not be allowed there.
+  // `row`: the kernel to force. Empty: as the environment says, as for any user; in another math
+  // mode than that of the run always the plan's choice, since a forced kernel may not be allowed
+  // there.
   mygemmHandle_t handle(Family family, const std::string& row, mygemmMathMode_t math);
   mygemmHandle_t handle(Family family, const std::string& row) {  // in the math mode of the run
     return handle(family, row, math_);
@@ -57,7 +58,7 @@ class Library {
   std::map<std::tuple<Family, std::string, mygemmMathMode_t>, mygemmHandle_t> handles_;
 };
 
-// A handle on the machine's backend, for whoever destroys it.
+// A handle on the machine's backend, owned by the caller.
 mygemmHandle_t create_handle(const Machine& machine);
 
 }  // namespace bench

@@ -1,5 +1,5 @@
-// Where a run measures: the host or the current GPU, behind one set of calls for memory, data and
-// waiting. Above gpu.h; knows nothing of operations, peers or reports.
+// The machine that a run measures, the host or the current GPU, behind one set of calls for memory,
+// data and synchronisation. Above gpu.h; independent of operations, peers and reports.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class Machine {
   void release(void* data) const noexcept;
   void fill_bytes(void* data, int value, size_t bytes) const;
   void fill_random(void* data, mygemmDataType_t type, int64_t count, uint32_t seed) const;
-  // Enqueued on a GPU, done on return on the host: what a memory-bound kernel is compared with.
+  // A copy, the peer of memory-bound kernels: asynchronous on a GPU, synchronous on the host.
   void copy(void* to, const void* from, size_t bytes) const;
   void copy_to_host(void* host, const void* from, size_t bytes) const;
   void copy_from_host(void* to, const void* host, size_t bytes) const;
@@ -91,7 +91,7 @@ class RotatedOperand {
   // The first byte of copy 0 and the bytes of a copy, for checks.
   std::byte* first() const { return memory_.data(); }
   size_t bytes() const { return bytes_; }
-  void refill() const;  // copy 0 as it was made
+  void refill() const;  // restores copy 0
 
  private:
   const Machine* machine_;
@@ -102,10 +102,11 @@ class RotatedOperand {
   Buffer memory_;
 };
 
-// How many copies make the working set exceed twice the last-level cache; 1 where `hot`.
+// The number of copies with which the working set exceeds twice the last-level cache; 1 where
+// `hot`.
 int64_t rotation_sets(const Machine& machine, int64_t bytes_per_set, bool hot);
 
-// Matrix pointers of a pointer-batched call, copied to where the machine wants them.
+// The arrays of pointers of a pointer-batched call, copied to the machine's memory.
 class PointerArrays {
  public:
   PointerArrays() = default;

@@ -35,7 +35,7 @@ struct Request {
   std::string log;
   AccuracySweep accuracy;
   std::vector<std::string> data = distribution_names();
-  std::vector<std::string> also;  // rows
+  std::vector<std::string> also;  // kernels
 };
 
 void add_common_options(CLI::App* app, Request* request) {
@@ -56,9 +56,9 @@ void add_common_options(CLI::App* app, Request* request) {
                   "milliseconds of a group, at least; 1 on a GPU, 10 on the host")
       ->check(CLI::NonNegativeNumber);
   app->add_flag("--hot", o.hot, "one copy of the operands, found in cache if they fit");
-  app->add_option("--force", o.force, "a row (kernel) to use, by name");
-  app->add_flag("--all-rows", o.all_rows, "measure every row that can run");
-  app->add_flag("!--no-naive", o.naive, "leave the naive row out");
+  app->add_option("--force", o.force, "a kernel to use, by name");
+  app->add_flag("--all-rows", o.all_rows, "measure every kernel that can run");
+  app->add_flag("!--no-naive", o.naive, "leave the naive kernel out");
   app->add_flag("--pedantic", o.pedantic, "cuBLAS in pedantic math mode too");
   app->add_option("--workspace", o.workspace_mib, "MiB for mygemm; what each call asks for")
       ->check(CLI::NonNegativeNumber);
@@ -84,7 +84,7 @@ void add_accuracy_options(CLI::App* command, Request* request) {
   command->add_option("--data", request->data, "kinds of matrices; all by default")
       ->delimiter(',')
       ->check(CLI::IsMember(distribution_names()));
-  command->add_option("--also", request->also, "rows to measure besides, whatever the plan says")
+  command->add_option("--also", request->also, "kernels to measure besides, whatever the plan says")
       ->delimiter(',');
 }
 
@@ -96,8 +96,7 @@ void add_suite_options(CLI::App* command, Request* request, std::vector<std::str
       ->check(CLI::IsMember(names));
 }
 
-// A problem that cannot be measured is reported, and the next one is: a long run on a rented
-// machine must not end with the first surprise.
+// A problem that cannot be measured is reported, and the run goes on with the next one.
 template <class Case>
 void measure_one(Session* session, Report* report, const Case& problem, int64_t repeats = 1) {
   Result result;
@@ -127,7 +126,7 @@ void measure_suites(Session* session, Report* report, const std::vector<std::str
 
 bool sized(const SgemmCase& problem) { return problem.m != 0 || problem.n != 0 || problem.k != 0; }
 
-// The names asked for; all but "tiny", which is there to test the program, for "all".
+// The suites of the given names; "all" means all but "tiny", which tests the program.
 std::vector<std::string> chosen_suites(const std::vector<std::string>& asked,
                                        std::vector<std::string> names) {
   if (std::find(asked.begin(), asked.end(), "all") == asked.end()) {

@@ -1,5 +1,5 @@
 // See overhead.h. The workspace queries build a problem, validate and plan it exactly as calls do,
-// and stop before the launch: they are the measure of that path.
+// and stop before the launch: their time is that of this path.
 #include "overhead.h"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ void measure_handles(const Session& session, Report* report) {
   report->add(overhead("destroying a handle", "ms", destroy));
 }
 
-// A few shapes in turn, since a branch predictor learns one by heart.
+// A few shapes in turn: a branch predictor would learn a single one.
 int64_t size_of(int64_t i) {
   constexpr int64_t kSizes[] = {17, 4096, 128, 1000, 64, 2048, 333, 8192};
   return kSizes[i % 8];
@@ -96,8 +96,8 @@ void measure_plans(Session* session, Report* report) {
   }));
 }
 
-// Whole calls, so small that the kernel hardly counts: on a GPU the host's cost of enqueueing one,
-// on the host all of it.
+// Whole calls with negligible kernel time: on a GPU the host's cost of enqueueing one, on the host
+// the whole call.
 void measure_tiny_calls(Session* session, Report* report) {
   constexpr int kSize = 8;
   constexpr int64_t kCount = kSize * kSize;

@@ -1,4 +1,4 @@
-// What mygemm costs beside its kernels: handles, and the host's part of a call.
+// The overhead of mygemm besides its kernels: handles, and the host's part of a call.
 #pragma once
 
 #include "report.h"

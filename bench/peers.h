@@ -1,5 +1,5 @@
-// The libraries ours is compared with, found with dlopen so that mygemm-bench links with neither:
-// cuBLAS on a GPU, a CBLAS on the host. Knows nothing of mygemm.
+// The libraries that mygemm is compared with, loaded with dlopen so that mygemm-bench links to
+// neither: cuBLAS on a GPU, a CBLAS on the host. Independent of mygemm.
 #pragma once
 
 #include <cstddef>

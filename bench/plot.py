@@ -27,7 +27,7 @@ import runs  # noqa: E402
 
 OURS = "#1b6ca8"
 PEERS = ["#e08e2b", "#8a8a8a", "#5b9c5a"]
-FORCED = ["#7fb6dd", "#123f63", "#9a6fb0"]  # rows of ours that the plan did not choose
+FORCED = ["#7fb6dd", "#123f63", "#9a6fb0"]  # kernels of ours that the plan did not choose
 NAIVE = "naive"
 LARGE = 1 << 20  # elements; smaller memory-bound problems measure a cache
 THIN = 16  # rows or columns of C; fewer make a product thin
@@ -184,14 +184,14 @@ def plot_transpose(run, path):
 
 
 def products_to_plot(run):
-    """Of the first operation whose errors a run measured, at several k; or none."""
+    """Errors of the first operation that a run measured at several k; or none."""
     products = accuracy.read_products(run)
     products = [p for p in products if p.op == products[0].op]
     return products if len(accuracy.depths(products)) > 1 else []
 
 
 def style(name, products):
-    """How ours, the library and rows of ours that were forced are drawn."""
+    """Line styles of ours, of the library and of forced kernels of ours."""
     if name == accuracy.OURS:
         return {"color": OURS, "marker": "o", "label": "mygemm"}
     if name == accuracy.STRICT:
@@ -227,7 +227,7 @@ def plot_errors(run, path, measure, title):
         axes.grid(alpha=0.3)
     for axes in all_axes.flat[len(kinds):]:
         axes.axis("off")
-    for axes in all_axes.flat[max(len(kinds) - columns, 0):len(kinds)]:  # none is below
+    for axes in all_axes.flat[max(len(kinds) - columns, 0):len(kinds)]:  # nothing below
         axes.set_xlabel("k")
         axes.tick_params(labelbottom=True)
     figure.suptitle(title, fontsize=11)

@@ -22,7 +22,7 @@ void add_options(CLI::App* command, TransposeCase* problem);
 
 struct LoggedCase {
   AnyCase problem;
-  int64_t repeats;  // lines that say the same
+  int64_t repeats;  // number of equal lines
 };
 
 // Reads a log. Text from '#' on, empty lines and calls that failed are left out; a line that is no

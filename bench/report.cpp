@@ -197,7 +197,7 @@ Report::Report(const Session& session, std::vector<std::string> command_line)
   if (!session.no_peer.empty()) {
     std::printf("%s\n", session.no_peer.c_str());
   }
-  write_json();  // a file that cannot be written is found out now
+  write_json();  // fails now if the file cannot be written
 }
 
 void Report::add(const Result& result) {

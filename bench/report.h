@@ -1,5 +1,5 @@
-// What a run says: a table on stdout, line by line, and a JSON file that is rewritten after every
-// result, so that a run that is cut short leaves what it had.
+// The output of a run: a table on stdout, line by line, and a JSON file that is rewritten after
+// every result, so that an interrupted run leaves its results.
 #pragma once
 
 #include <cstdio>

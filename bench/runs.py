@@ -1,4 +1,4 @@
-"""What the scripts of bench/ read from a run of mygemm-bench, a JSON file."""
+"""Access to the JSON file of a run of mygemm-bench, for the scripts of bench/."""
 
 
 def measured(run, operation):
@@ -7,7 +7,7 @@ def measured(run, operation):
 
 
 def peer(result, name):
-    """What a result says of one of its peers, or None."""
+    """The measurement of one of a result's peers, or None."""
     return next((p for p in result["peers"] if p["name"] == name), None)
 
 

@@ -1,5 +1,5 @@
-// What a run of mygemm-bench is told and has at hand: options, machine, handles, peers. The
-// operations (sgemm.cpp, ...) get one; nothing here measures.
+// The context of a run of mygemm-bench: options, machine, handles, peers. Passed to the operations
+// (sgemm.cpp, ...); nothing here measures.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct Options {
   mygemmMathMode_t math = MYGEMM_MATH_DEFAULT;
   TimerOptions timer;
   bool hot = false;                      // one copy of the operands
-  bool all_rows = false;                 // measure every row that can run
-  bool naive = true;                     // measure the naive row
+  bool all_rows = false;                 // measure every kernel that can run
+  bool naive = true;                     // measure the naive kernel
   bool pedantic = false;                 // cuBLAS in pedantic math too
-  std::string force;                     // a row, or empty
-  std::optional<int64_t> workspace_mib;  // absent: what each call asks for
+  std::string force;                     // a kernel, or empty
+  std::optional<int64_t> workspace_mib;  // absent: as much as each call asks for
   int64_t cublas_workspace_mib = 32;
   std::string json;  // a file, or empty
 };
@@ -38,7 +38,7 @@ struct Session {
   Telemetry telemetry;
   std::unique_ptr<Cublas> cublas, cublas_pedantic;
   std::unique_ptr<Cblas> cblas;
-  std::string no_peer;  // why there is no BLAS to compare with, or empty
+  std::string no_peer;  // the reason why there is no BLAS to compare with, or empty
 };
 
 }  // namespace bench

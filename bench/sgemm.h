@@ -29,7 +29,7 @@ class Product {
   mygemmStatus_t call_ours(mygemmHandle_t handle, int64_t i) const;
   void call_cublas(Cublas* cublas, const BlasGemm& gemm, int64_t i) const;
 
-  // A log line holds no scalars: the usual ones.
+  // A log line holds no scalars: these are used.
   static constexpr float kAlpha = 1.0f, kBeta = 0.0f;
 
   // The same operands as arrays of pointers; only in that form.
@@ -51,7 +51,7 @@ class Product {
 
 mygemmOperation_t operation(const std::string& name);  // "N", "T" or "C"
 
-// Where `count` matrices of ld x columns lie, `stride` elements apart.
+// The memory of `count` matrices of ld x columns, `stride` elements apart.
 struct Extent {
   int64_t elements;  // of all of them
   int64_t lead;      // before matrix 0, where the stride is negative
@@ -61,7 +61,7 @@ struct Extent {
 
 RotatedOperand operand(const Machine& machine, const Extent& extent, int64_t sets, uint32_t seed);
 
-// What computes the plain product, with another result than that of the case where not same_result.
+// Adds the peers, which compute the plain product. same_result: it is the result of the case.
 void add_peers(Session* session, const SgemmCase& c, const Product& product, bool same_result,
                Contest* contest);
 

@@ -1,5 +1,5 @@
-// See suites.h. The figures to beat are known for most of these shapes; the odd ones are where
-// libraries fall off a cliff.
+// See suites.h. Published figures exist for most of these shapes; at the odd ones libraries lose
+// much of their speed.
 #include "suites.h"
 
 #include <algorithm>

@@ -63,7 +63,7 @@ Sums sums_over(const std::vector<Result>& results, const std::string& operation,
   return sums;
 }
 
-// Where every row was measured: how often the plan should have chosen another.
+// Where every kernel was measured: how often the plan should have chosen another one.
 void print_better_rows(const std::vector<Result>& results) {
   constexpr double kNoise = 0.97;
   int compared = 0, better = 0;
@@ -71,7 +71,7 @@ void print_better_rows(const std::vector<Result>& results) {
     const auto fastest = std::min_element(
         result.rows.begin(), result.rows.end(),
         [](const Measurement& a, const Measurement& b) { return a.ratio < b.ratio; });
-    if (only_naive(result)) {  // or no row at all
+    if (only_naive(result)) {  // or no other kernel
       continue;
     }
     ++compared;
@@ -83,12 +83,12 @@ void print_better_rows(const std::vector<Result>& results) {
     }
   }
   if (compared > 0) {
-    std::printf("the plan chose a row that is slower than another it could have: %d of %d\n",
-                better, compared);
+    std::printf("the plan chose a kernel that is slower than another: %d of %d\n", better,
+                compared);
   }
 }
 
-// What a line says of one who computed a product: rows are held to `peer`.
+// The last column of a line of errors: kernels of ours are compared with `peer`.
 const char* verdict(const Accuracy& accuracy, const Contender& contender, const Contender* peer) {
   if (accuracy.wrong(contender)) {
     return "WRONG";
@@ -135,7 +135,7 @@ void print_line(const Result& result) {
   }
   for (const Measurement& row : result.rows) {
     if (only_naive(result)) {
-      continue;  // its column says it all
+      continue;  // its column has the ratio
     }
     std::printf("%-32s %-21s %10.4f %9.4g  plan: %.1f us; chosen: %.1f us, %.2f times as fast\n",
                 "", row.name.c_str(), row.timing.median * 1e3, row.rate,
@@ -199,7 +199,7 @@ bool print_summary(const std::vector<Accuracy>& results) {
     std::string name;
     int compared = 0, largest = 0, frobenius = 0;
   };
-  std::vector<Count> counts;  // one for each that ours is compared with
+  std::vector<Count> counts;  // one for each peer
   int failed = 0;
   for (const Accuracy& accuracy : results) {
     failed += !accuracy.failure.empty() || accuracy.wrong() ? 1 : 0;

@@ -15,11 +15,11 @@ void print_line(const Result& result);
 // where a result failed or is wrong.
 bool print_summary(const std::vector<Result>& results);
 
-// Errors: a line for everyone who computed the product.
+// Errors: a line for each contender that computed the product.
 void print_accuracy_header();
 void print_lines(const Accuracy& accuracy);
-// In how many results ours errs at most as much as the peer. Returns false where one failed or is
-// wrong.
+// The number of results in which the errors of ours are at most the peer's. Returns false where one
+// failed or is wrong.
 bool print_summary(const std::vector<Accuracy>& results);
 
 }  // namespace bench

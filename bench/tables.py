@@ -23,7 +23,7 @@ FILES = {"default": "h200-sgemm-default.json", "strict": "h200-sgemm.json",
          "transpose": "h200-transpose.json", "hot": "h200-transpose-hot.json",
          "overhead": "h200-overhead.json"}
 SHORT = 5e-3  # ms; the launch is a large part of a cuBLAS product that takes no longer
-LARGE = 1000  # the least m, n and k of a large product
+LARGE = 1000  # smallest m, n and k of a large product
 SMALL = 1 << 20  # bytes read and written by a small transpose
 SLOWEST = 10  # random products that are listed
 
@@ -257,7 +257,7 @@ def overhead(run):
     return blocks.table(["call", "median", "unit"], lines) + "\n" + source(run, "overhead")
 
 
-# What the README shows: a run, the label of a result, its peer.
+# The lines of the README's table: a run, the label of a result, its peer.
 SUMMARY = [
     ("default", "1024 x 1024 x 1024 NN", "cublas"), ("default", "1024 x 1024 x 1024 NT", "cublas"),
     ("default", "4096 x 4096 x 4096 NN", "cublas"), ("default", "8192 x 8192 x 8192 NN", "cublas"),

@@ -1,4 +1,4 @@
-// See telemetry.h. NVML is a courtesy: whatever of it is missing leaves a value out.
+// See telemetry.h. NVML is optional: a value is absent where a function of it is.
 #include "telemetry.h"
 
 #include <dlfcn.h>

@@ -14,7 +14,7 @@ namespace {
 
 // Shorter calls would measure the launch, not the kernel. Estimates hold launches, hence not 20 us.
 constexpr double kGraphBelowSeconds = 30e-6;
-constexpr double kLongestGraph = 20;          // groups' minimal times, where copies are many
+constexpr double kLongestGraph = 20;  // in minimal times of a group, where there are many copies
 constexpr double kLeadInBelowSeconds = 1e-3;  // longer calls hide the launch by themselves
 constexpr double kWarmUpSeconds = 5e-3;
 constexpr int64_t kMaxGraphCalls = 4096;
@@ -30,8 +30,8 @@ double host_seconds() {
 // One contender: how a group of its calls is run and timed.
 class Group {
  public:
-  // `next` numbers the calls of all contenders, so that each finds the copies that were used the
-  // longest ago, whoever used them.
+  // `next` numbers the calls of all contenders, so that each call uses the least recently used copy
+  // of the operands.
   Group(const Machine& machine, const Call& call, int64_t* next)
       : machine_(&machine), call_(&call), next_(next) {}
 
@@ -49,7 +49,7 @@ class Group {
   double estimate() const { return seconds_; }
 
   void set_size(double min_seconds) { calls_ = calls_for(min_seconds, kMaxGroupCalls); }
-  // The estimate holds launches that a graph does without, so the graph is made twice as long.
+  // The estimate includes launches, which a graph has not, so the graph is made twice as long.
   void capture(double min_seconds, int64_t sets) {
     calls_ = std::max(calls_for(2 * min_seconds, kMaxGraphCalls),
                       std::min(sets, calls_for(kLongestGraph * min_seconds, kMaxGraphCalls)));

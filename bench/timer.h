@@ -1,5 +1,5 @@
-// How calls are timed: contenders alternate, group by group, in one process. Above machine.h;
-// knows nothing of what a call does.
+// Timing of calls: contenders alternate, group by group, in one process. Above machine.h;
+// independent of the operation.
 #pragma once
 
 #include <cstdint>

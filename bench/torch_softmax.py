@@ -76,7 +76,7 @@ def main():
         if result["operation"] != "softmax" or shape["direction"] != "forward":
             continue
         if result["ms"]["median"] < 0.02:
-            continue  # a host that launches one by one would be what is timed
+            continue  # launches one by one would time the host
         ours, torchs = compare(library, shape)
         gigabytes = result["rate"] * result["ms"]["median"] * 1e-3
         result["peers"].append({"name": "PyTorch", "ms": {"median": torchs * 1e3},

@@ -11,7 +11,7 @@ namespace {
 // Elements of any size are made of 32-bit random words: numbers that cublasSgeam moves unchanged.
 int64_t words(int64_t ld, int64_t lines, int64_t stride, const TransposeCase& c) {
   const int64_t elements = std::abs(stride) * (c.batch - 1) + ld * lines;
-  return (elements * c.element_size + 3) / 4 + 1;  // one more, since the lead is rounded up
+  return (elements * c.element_size + 3) / 4 + 1;  // plus one, since the lead is rounded up
 }
 
 int64_t lead_words(int64_t stride, const TransposeCase& c) {

@@ -23,8 +23,8 @@ constexpr uint32_t mix(uint32_t x) {
   return x;
 }
 
-// Element `index` of stream `seed`, uniform in (-1, 1). Random, since a GPU's power and with it its
-// clock depend on how many bits toggle.
+// Element `index` of stream `seed`, uniform in (-1, 1). Random data, since a GPU's power and with
+// it its clock depend on how many bits toggle.
 constexpr float random_value(uint32_t seed, int64_t index) {
   const uint32_t low = static_cast<uint32_t>(index);
   const uint32_t high = static_cast<uint32_t>(static_cast<uint64_t>(index) >> 32);

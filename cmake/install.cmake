@@ -1,7 +1,7 @@
-# What `cmake --install` puts where, in four components that are also the Debian packages: runtime
-# (the library), development (headers, CMake and pkg-config files), dropin (the libraries that stand
-# before others), tools (the programs).
-# Everything finds its neighbours relative to itself: the prefix can be moved.
+# The files of `cmake --install`, in four components that are also the Debian packages: runtime (the
+# library), development (headers, CMake and pkg-config files), dropin (the drop-in libraries), tools
+# (the programs).
+# All files find each other by relative paths: the prefix can be moved.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS mygemm EXPORT mygemm_targets

@@ -1,5 +1,5 @@
-// The front door: the extern "C" functions, but for the products in api_gemm.cpp. Each builds a
-// problem and hands it to the common path in call.h. No logic of its own.
+// The extern "C" functions, except those of matrix products (api_gemm.cpp). Each builds a problem
+// and passes it to the common path in call.h; there is no other logic here.
 #include "api.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the extern "C" functions share: nothing throws across the boundary of the library.
+// The exception barrier of the extern "C" functions: none leaves the library.
 #pragma once
 
 #include <new>

@@ -10,8 +10,8 @@
 namespace mygemm {
 namespace {
 
-// alpha or beta as kernels get it. What validate will refuse is not followed; without a handle
-// values are in host memory.
+// alpha or beta as kernels get it. A pointer that validate will refuse is not dereferenced; without
+// a handle, values are in host memory.
 Scalar scalar(const mygemmContext* context, const void* pointer) {
   const float* address = static_cast<const float*>(pointer);
   const bool on_device =
@@ -21,7 +21,7 @@ Scalar scalar(const mygemmContext* context, const void* pointer) {
   return {value, address, on_device};
 }
 
-// The descriptor that a caller handed over, as far as this library knows its fields.
+// Checks the pointer to the caller's descriptor, and its struct_size.
 Status read_call(const mygemmGemm_t* call) {
   RETURN_IF_ERROR(need_result("call", call));
   return check_struct("call", "MYGEMM_GEMM_INIT", call, sizeof *call);
@@ -39,7 +39,7 @@ bool valid_operations(const GemmShape& shape) {
   return valid_operation("transa", shape.transa) && valid_operation("transb", shape.transb);
 }
 
-// D = alpha op(A) op(B) + beta D. The handle, where there is one, says where alpha and beta live,
+// D = alpha op(A) op(B) + beta D. The handle, where there is one, tells where alpha and beta are,
 // and the math mode.
 GemmProblem plain_product(const mygemmContext* context, const GemmShape& shape, const void* alpha,
                           const Operand& a, const Operand& b, const void* beta, const Operand& d) {
@@ -78,7 +78,7 @@ Status run_plain(const mygemmContext* context, const GemmShape& shape, const flo
   return run(*context, problem);
 }
 
-// A shorthand to be explained or asked about: the scalars are 1 and 0.
+// A shorthand's problem for explain calls and workspace queries: the scalars are 1 and 0.
 Status make_plain(const mygemmContext* context, const GemmShape& shape, const Operand& a,
                   const Operand& b, const Operand& c, GemmProblem* problem) {
   if (!valid_operations(shape)) return MYGEMM_STATUS_INVALID_VALUE;
@@ -89,7 +89,7 @@ Status make_plain(const mygemmContext* context, const GemmShape& shape, const Op
   return MYGEMM_STATUS_SUCCESS;
 }
 
-// A problem from a descriptor whose enumerations and types are checked here, and nothing else.
+// Makes a problem from a descriptor, of which it checks the enumerations and types only.
 Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, GemmProblem* problem) {
   const bool arrays = call.D_array != nullptr;
   const GemmShape shape{call.transa, call.transb, call.m, call.n, call.k, call.batch_count, arrays};
@@ -125,7 +125,7 @@ Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Gemm
   return supported_types(*problem);
 }
 
-// What explain and workspace queries assume: leading dimensions of 0 are the smallest legal ones.
+// In explain calls and workspace queries, leading dimensions of 0 mean the smallest legal ones.
 void complete_leading_dimensions(GemmProblem* p) {
   const bool in_place = p->in_place();
   const auto complete = [](int64_t rows, Operand* operand) {

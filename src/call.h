@@ -14,7 +14,7 @@ Status need_result(const char* argument, const void* result);
 template <class Problem>
 Status run(const mygemmContext& context, const Problem& problem);
 
-// The workspace in bytes that the cheapest kernel would use if it could have all it wants.
+// Bytes of workspace that the fastest kernel uses where the workspace is not limited.
 template <class Problem>
 Status query_workspace(const mygemmContext& context, const Problem& problem, size_t* bytes);
 

@@ -12,8 +12,8 @@
 namespace mygemm {
 namespace {
 
-// A host's rates, for the cost model only: what two cores of a current server reach. Choices
-// between host kernels do not depend on them, they all scale alike.
+// Rates of a host, for the estimates only: those of two cores of a current server. The choice
+// between host kernels does not depend on them: all estimates scale alike.
 constexpr double kHostFlopsPerThread = 60e9;
 constexpr double kHostBandwidth = 20e9;
 

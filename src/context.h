@@ -1,4 +1,4 @@
-// What a handle holds, how it is made, and nothing that computes. The CUDA calls it needs are in
+// The handle: its contents and its creation; nothing here computes. The CUDA calls it needs are in
 // kernels/cuda_device.cu behind the functions of namespace cuda below, so that a build without
 // nvcc compiles the same context.
 #pragma once

@@ -8,10 +8,10 @@
 
 namespace mygemm {
 
-// Blocks of the largest cluster that every GPU with clusters takes.
+// Size in blocks of the largest cluster that every GPU with clusters supports.
 constexpr int kPortableCluster = 8;
 
-// What the blocks that reside on a multiprocessor share.
+// The resources of a multiprocessor that its resident blocks share.
 struct SmResources {
   int registers;
   int shared_bytes;
@@ -35,9 +35,9 @@ constexpr SmResources sm_resources(int cc) {
   }
 }
 
-// Residency: blocks of `threads` threads and `shared_bytes` of shared memory that a multiprocessor
-// holds at once, if the compiler keeps the registers for register_blocks of them free
-// (__launch_bounds__).
+// Residency: the number of blocks of `threads` threads and `shared_bytes` of shared memory that run
+// on a multiprocessor at once, where the compiler limits registers so that register_blocks of them
+// fit (__launch_bounds__).
 constexpr int residency(const SmResources& sm, int threads, int shared_bytes, int register_blocks) {
   const int by_shared = sm.shared_bytes / (shared_bytes + kReservedSharedBytes);
   return std::min({register_blocks, by_shared, sm.threads / threads, sm.blocks});
@@ -53,7 +53,7 @@ struct DeviceTraits {
   double fp32_flops;        // FFMA peak, FLOP/s
   double memory_bandwidth;  // device copy, bytes read + written per second
   bool has_cblas;           // host: a CBLAS was found
-  // Clusters of 1, 2, 4, 8 and 16 blocks, each with a multiprocessor to itself, that run at once.
+  // Numbers of clusters of 1, 2, 4, 8 and 16 blocks that run at once, one block a multiprocessor.
   int clusters[5];
 };
 

@@ -23,7 +23,7 @@ constexpr DeviceTraits gpu(const char* name, int cc, int num_sms, int64_t l2_byt
   traits.cc = cc;
   traits.num_sms = num_sms;
   traits.sm = sm_resources(cc);
-  // Turing's blocks may have all of it; later ones leave what the runtime takes for one block.
+  // On Turing a block may use all of it; on later GPUs the runtime reserves some for each block.
   traits.shared_per_block = traits.sm.shared_bytes - (cc == 75 ? 0 : kReservedSharedBytes);
   traits.l2_bytes = l2_bytes;
   traits.fp32_flops = fp32;
@@ -32,7 +32,7 @@ constexpr DeviceTraits gpu(const char* name, int cc, int num_sms, int64_t l2_byt
   return traits;
 }
 
-// Clusters: H200 measured, others by their graphics processing clusters.
+// Clusters: H200 measured, others derived from their graphics processing clusters.
 // FFMA peak at boost clock, from the vendor's datasheets. Copy bandwidth: H200 measured (4 GB
 // cudaMemcpyAsync), B200 from published copies, the others 0.88 of the datasheet's figure.
 constexpr Clusters kHopper{{132, 66, 30, 15, 7}};

@@ -15,7 +15,7 @@ struct Environment {
   std::string force_gemm, force_softmax, force_transpose;  // MYGEMM_FORCE_*: a kernel's name
 };
 
-// Fails with INVALID_VALUE and a sentence on a value that means nothing.
+// Fails with INVALID_VALUE and a sentence on an unknown value.
 Status read_environment(Environment* environment);
 
 }  // namespace mygemm

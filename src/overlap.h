@@ -1,5 +1,5 @@
-// Do two strided matrices share a byte? Exact, so that sub-matrices of one larger array, whose
-// address ranges interleave, are told from operands that really overlap. Pure.
+// Whether two strided matrices share a byte. Exact, so that sub-matrices of one larger array, whose
+// address ranges interleave, are distinguished from operands that overlap. Pure.
 #pragma once
 
 #include <cstdint>

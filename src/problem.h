@@ -56,9 +56,8 @@ struct GemmProblem {
   using Figures = GemmFigures;
 
   bool transa, transb;
-  // The epilogue is more than alpha and beta, or C is not D: see update_fused(). Kernels look at
-  // this alone where it is false: each further line of their parameters that they read would cost
-  // 0.3 us.
+  // The epilogue is more than alpha and beta, or C is not D: see update_fused(). Where it is false,
+  // kernels read no other field of the epilogue: each further line of parameters costs 0.3 us.
   bool fused;
   int64_t m, n, k;
   Operand a, b, d;
@@ -70,13 +69,13 @@ struct GemmProblem {
   mygemmMathMode_t math;
   bool output_is_c = false;  // D is called C by the caller: mygemm_sgemm and its siblings
 
-  // Nothing of A and B is needed.
+  // D does not depend on A and B.
   constexpr bool scales_only() const { return k == 0 || epilogue.alpha.is(0.0f); }
   // The matrices of C are those of D.
   constexpr bool in_place() const {
     return c.data == d.data && c.pointers == d.pointers && c.ld == d.ld && c.stride == d.stride;
   }
-  // For whoever has set C, D or the epilogue.
+  // To be called once C, D or the epilogue has been set.
   constexpr void update_fused() {
     fused =
         epilogue.bias != nullptr || epilogue.activation != MYGEMM_ACTIVATION_NONE || !in_place();

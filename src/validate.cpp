@@ -75,7 +75,7 @@ bool distinct_outputs(const char* argument, const BatchedFootprint& out, int64_t
                                          argument, number(stride));
 }
 
-// What the caller calls the matrix D and the arrays of pointers.
+// The operands' names in the caller's function, for messages.
 struct GemmNames {
   const char *a, *b, *c, *d, *ldd;
 };
@@ -98,7 +98,7 @@ bool shapes_ok(const GemmProblem& p) {
          ld_ok(names_of(p).ldd, p.d.ld, p.m, "max(1, m)", "");
 }
 
-// An array of matrix pointers, and what it holds where that can be read.
+// Checks an array of matrix pointers, and its elements where host code can read them.
 bool array_ok(const char* argument, const Operand& x, const GemmProblem& p) {
   if (!pointer_ok(argument, static_cast<const void*>(x.pointers), sizeof(void*))) return false;
   const int64_t size = element_bytes(x.type);
@@ -139,7 +139,7 @@ bool matrices_placed(const GemmProblem& p, const GemmNames& names, const GemmRea
          (!reads.c || placed(names.c, p.c)) && placed(names.d, p.d) && bias_placed(p);
 }
 
-// Byte counts, and nothing that is read lies in D.
+// Checks byte counts, and that D overlaps no operand that is read.
 bool matrices_apart(const GemmProblem& p, const GemmNames& names, const GemmReads& reads) {
   const auto describe = [&](const char* name, const Operand& x, int64_t rows, int64_t columns,
                             BatchedFootprint* footprint) {
@@ -186,7 +186,7 @@ bool shapes_ok(const SoftmaxProblem& p) {
          ld_ok(p.backward ? "lddx" : "ldy", p.out.ld, p.cols, "max(1, cols)", "");
 }
 
-// `in` against the output: the same place exactly, or no shared byte.
+// Checks that `in` is exactly where the output is, or shares no byte with it.
 bool in_place_or_distinct(const char* in_name, const TypedMatrix& in, const BatchedFootprint& x,
                           const char* out_name, const TypedMatrix& out, const BatchedFootprint& y) {
   const bool in_place =

@@ -1,6 +1,6 @@
-// Second stage of a call: is the problem legal, and is there anything to do? Pure: looks at
-// argument values, and not through pointers but for arrays of matrix pointers in host memory. No
-// CUDA headers.
+// Second stage of a call: whether the problem is legal, and whether there is anything to do. Pure:
+// looks at argument values; the only pointers that it dereferences are arrays of matrix pointers in
+// host memory. No CUDA headers.
 #pragma once
 
 #include "problem.h"
@@ -14,7 +14,7 @@ enum class Verdict {
   kInvalid  // fail() has been called with the sentence; the status is INVALID_VALUE
 };
 
-// What a validation looks at. Explain and workspace queries leave out pointers and quick returns.
+// The extent of a validation. Explain and workspace queries skip pointers and quick returns.
 enum class Check { kEverything, kShapesOnly };
 
 Verdict validate(const GemmProblem& problem, Check check);

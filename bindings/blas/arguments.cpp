@@ -79,7 +79,7 @@ Refusal check(const Product& p, const Names& names) {
     if (ld.too_small()) return too_small(ld);
   }
   if (p.changes_nothing()) return {};
-  // A matrix is called as its leading dimension is, without the "ld".
+  // The name of a matrix is that of its leading dimension without the "ld".
   if (p.reads_inputs() && p.a == nullptr) return null(kA, names.lda + 2);
   if (p.reads_inputs() && p.b == nullptr) return null(kB, names.ldb + 2);
   if (p.c == nullptr) return null(kC, "c");
@@ -101,7 +101,7 @@ Refusal check(const MatrixCopy& copy, bool row_major, int ldb_position) {
     if (ld.too_small()) return too_small(ld);
   }
   if (rows == 0 || cols == 0) return {};
-  // A is not read where alpha is 0; in place it is also what is written.
+  // A is not read where alpha is 0; in place it is also written.
   if (copy.a == nullptr && (copy.alpha != 0.0f || copy.b == nullptr)) return null(6, "a");
   if (copy.b == nullptr) return null(8, "b");
   return {};

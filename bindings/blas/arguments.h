@@ -1,4 +1,5 @@
-// What BLAS says of the arguments of sgemm and of the matrix copies: which one is wrong, and why.
+// The rules of BLAS for the arguments of sgemm and of the matrix copies: which one is wrong, and
+// why.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ struct Refusal {
 
 [[gnu::format(printf, 2, 3)]] Refusal refuse(int position, const char* format, ...);
 
-// What the caller named the extents and leading dimensions of a product.
+// The caller's names of the extents and leading dimensions of a product.
 struct Names {
   const char *m, *n, *k, *lda, *ldb;
 };
@@ -54,8 +55,8 @@ struct MatrixCopy {
   int64_t ldb;
 };
 
-// Positions are those of somatcopy_'s arguments, but for ldb, which simatcopy_ has elsewhere.
-// row_major: the caller's rows are the columns here.
+// Positions are those of somatcopy_'s arguments, except that of ldb, which simatcopy_ has
+// elsewhere. row_major: the caller's rows are the columns here.
 Refusal check(const MatrixCopy& copy, bool row_major, int ldb_position);
 
 }  // namespace mygemm::blas

@@ -15,7 +15,7 @@ constexpr std::array<const char*, kFunctions> kNames = {
     "sgemm_",          "cblas_sgemm",     "somatcopy_",    "simatcopy_",
     "cblas_somatcopy", "cblas_simatcopy", "MKL_Somatcopy", "MKL_Simatcopy"};
 
-// A call on the GPU counts twice: it was taken too.
+// A call on the GPU counts under both: it was taken, too.
 enum Outcome : size_t { kTaken, kOnGpu, kRefused, kOutcomes };
 
 constinit drop_in::CallCounts<kFunctions, kOutcomes> counts;

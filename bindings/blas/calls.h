@@ -16,9 +16,9 @@ enum class Function {
   kCount
 };
 
-// A call that was legal. Calls by which the host backend's CBLAS comes back are not counted.
+// A legal call. Calls that the host backend's CBLAS makes of this library are not counted.
 void count_taken(Function function, bool on_gpu);
-// A call that was handed to XERBLA: not among those taken.
+// A call that was reported to XERBLA; not counted as taken.
 void count_refused(Function function);
 
 }  // namespace mygemm::blas

@@ -21,7 +21,7 @@ using Scratch = std::unique_ptr<void, Free>;
 int64_t result_rows(const MatrixCopy& copy) { return copy.transpose ? copy.cols : copy.rows; }
 int64_t result_cols(const MatrixCopy& copy) { return copy.transpose ? copy.rows : copy.cols; }
 
-// alpha = 0 reads nothing: what is there may be NaN.
+// alpha = 0 reads nothing: the elements may be NaN.
 void scale(const MatrixCopy& copy) {
   for (int64_t j = 0; j < result_cols(copy); ++j) {
     float* const column = copy.b + j * copy.ldb;
@@ -41,7 +41,7 @@ void move_columns(const MatrixCopy& copy) {
   }
 }
 
-// Rectangles in place are much faster with memory beside them; without, they are slow.
+// Rectangular transposes in place are much faster with a workspace.
 Scratch lend_workspace(mygemmHandle_t handle, const MatrixCopy& copy) {
   size_t bytes = 0;
   if (copy.a != copy.b ||
@@ -68,7 +68,8 @@ bool transpose_with_handle(const MatrixCopy& copy) {
   return done;
 }
 
-// For what the backend refuses: operands that overlap, or no handle. Through a copy of A.
+// For calls that the backend refuses (operands that overlap) or without a handle: through a copy
+// of A.
 void transpose_plainly(const MatrixCopy& copy) {
   const auto count = static_cast<size_t>(copy.rows) * static_cast<size_t>(copy.cols);
   const Scratch scratch(std::malloc(count * sizeof(float)));

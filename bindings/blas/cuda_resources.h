@@ -8,8 +8,7 @@
 
 namespace mygemm::blas {
 
-// Thrown where CUDA or libmygemm's CUDA backend fails. Which way does not matter: the host takes
-// over.
+// Thrown where CUDA or libmygemm's CUDA backend fails. It holds no reason: the host takes over.
 struct GpuFailure {};
 
 inline void check(cudaError_t error) {
@@ -36,7 +35,7 @@ class Event {
   Event& operator=(const Event&) = delete;
 
   void record(const Stream& stream) { check(cudaEventRecord(event_, stream.get())); }
-  // Work that `stream` is given from now on waits for the event.
+  // Work enqueued on `stream` from now on waits for the event.
   void hold(const Stream& stream) const { check(cudaStreamWaitEvent(stream.get(), event_, 0)); }
   void wait() const { check(cudaEventSynchronize(event_)); }
   bool has_happened() const {
@@ -66,8 +65,8 @@ struct FreeDevice {
 };
 using DeviceMemory = std::unique_ptr<float, FreeDevice>;
 
-// Lets this thread allocate and ask events while the program captures a graph: nothing of ours is
-// in its streams, and a capture of the usual mode would be broken by it.
+// Lets this thread allocate memory and query events while the program captures a graph, which in
+// the default mode would invalidate the capture; none of our work is in the captured streams.
 class RelaxedCapture {
  public:
   RelaxedCapture() { check(cudaThreadExchangeStreamCaptureMode(&mode_)); }
@@ -79,7 +78,7 @@ class RelaxedCapture {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-// Makes a device current for the time of a call, and then the caller's again.
+// Makes a device current for the duration of a call, and then the caller's again.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int device) {

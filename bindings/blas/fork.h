@@ -1,14 +1,14 @@
-// What a process may still do after fork(): neither CUDA nor a pool of threads survives it.
+// Restrictions after fork(): neither CUDA nor a pool of threads survives it.
 #pragma once
 
 #include <atomic>
 
 namespace mygemm::blas {
 
-// Marks something that a child must not use when its parent has used it.
+// A resource that a child must not use when its parent has used it.
 class LostInFork {
  public:
-  // Stores once only: threads that call small products must not fight for the line.
+  // Stores only once, so that threads that call small products do not contend for the cache line.
   void mark_used() {
     if (!used_.load(std::memory_order_relaxed)) used_.store(true, std::memory_order_relaxed);
   }
@@ -23,8 +23,8 @@ class LostInFork {
 
 extern LostInFork cuda_context;  // used from the first call of the CUDA runtime on
 
-// For the time of a call that runs OpenMP loops: in a child whose parent had run some they get one
-// thread, since GNU's OpenMP waits for ever for those that did not survive.
+// For the duration of a call that runs OpenMP loops: in a child whose parent had run some they get
+// one thread, since GNU's OpenMP waits for ever for those that did not survive.
 class UseOfThreads {
  public:
   UseOfThreads();

@@ -6,12 +6,12 @@
 
 namespace mygemm::blas {
 
-// True while this thread is in multiply_on_host(): a reference CBLAS calls sgemm_ by name, and so
-// comes back to us.
+// True while this thread is in multiply_on_host(): a reference CBLAS calls sgemm_ by name, which is
+// ours.
 bool inside_host_call();
 
 // Computes a product whose arguments are legal. Where the backend refuses it (operands that
-// overlap, a variable of the environment that means nothing, no memory), plain loops do it.
+// overlap, an environment variable with an unknown value, no memory), plain loops compute it.
 void multiply_on_host(const Product& product);
 
 // B = alpha * op(A), in place where b = a, for legal arguments. Where alpha is 0, A is not read.

@@ -7,7 +7,7 @@
 namespace mygemm::blas {
 namespace {
 
-// A plain pointer: it can be read to the end of the thread, whatever is destroyed before.
+// A plain pointer, which has no destructor: it can be read until the thread ends.
 thread_local mygemmHandle_t handle = nullptr;
 
 struct DestroyAtEndOfThread {

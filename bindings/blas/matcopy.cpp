@@ -2,8 +2,8 @@
 // OpenBLAS (Fortran's and CBLAS's) and of oneMKL.
 //
 // A is rows x cols in the caller's order, with lda; B, with ldb, is of that shape (N, R) or of the
-// transposed one (T, C). A is read unless alpha = 0; elements of B's layout are written and nothing
-// between them. These move memory: they run on the host. Illegal arguments are reported to xerbla_
+// transposed one (T, C). A is read unless alpha = 0; only elements of B's layout are written, no
+// gaps. The copies are memory-bound and run on the host. Illegal arguments are reported to xerbla_
 // or cblas_xerbla, and nothing is written.
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace mygemm::blas {
 namespace {
 
-// A call as any of the interfaces makes it.
+// The arguments of a call through any of the interfaces.
 struct Call {
   Function function;
   const char* routine;  // the name for XERBLA

@@ -1,4 +1,4 @@
-// Where a product runs: on the GPU where that is worth the transfers, else on the host.
+// Dispatch of a product: to the GPU where that is worth the transfers, else to the host.
 #pragma once
 
 #include "product.h"

@@ -10,8 +10,8 @@
 namespace mygemm::blas {
 namespace {
 
-// Tiles of 4 GiB in all hide their transfers whatever the matrices; pieces of 4 MiB keep both the
-// copy engines and 16 threads busy; 16 panels leave a sixteenth of the transfers uncovered.
+// Tiles of 4 GiB in all overlap their transfers for all matrices; pieces of 4 MiB keep both the
+// copy engines and 16 threads busy; with 16 panels a sixteenth of the transfers is not overlapped.
 constexpr PipelineLimits kLimits{
     .tiling = {.device_floats = int64_t{1} << 30, .min_tile = 256, .panels = 16},
     .staging_floats = int64_t{1} << 20,

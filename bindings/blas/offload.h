@@ -9,9 +9,9 @@ namespace mygemm::blas {
 // False once the GPU has failed, in a child of a process that used it, and without CUDA.
 bool offload_is_possible();
 
-// Computes a product that reads its operands. Returns false where the GPU cannot; C is then as it
-// was. Where the GPU fails on the way, the host computes the parts of C that are still to be
-// written, and the result is true. One call at a time; others wait.
+// Computes a product that reads its operands. Returns false where the GPU cannot; C is then
+// unchanged. Where the GPU fails during the product, the host computes the rest of C, and the
+// result is true. One call at a time; others wait.
 bool multiply_on_gpu(const Product& product);
 
 }  // namespace mygemm::blas

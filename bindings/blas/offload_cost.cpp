@@ -20,10 +20,10 @@ double bytes_of(const ProductShape& shape) {
 
 }  // namespace
 
-// Measured on an H200 with 16 cores of a Xeon of its time (bench/results/h200-blas-offload.json),
-// but for the host's. host_flops is OpenBLAS's with OPENBLAS_CORETYPE=SKYLAKEX there; left alone,
-// Debian's 0.3.21 does not know the processor and runs at a quarter of it. host_bytes is a round
-// figure for such a machine's memory, with which products that read more than they multiply stay.
+// Measured on an H200 with 16 cores of a contemporary Xeon (bench/results/h200-blas-offload.json),
+// except the host's rates. host_flops is OpenBLAS's with OPENBLAS_CORETYPE=SKYLAKEX there; without
+// it Debian's 0.3.21 does not know the processor and runs at a quarter of that. host_bytes is a
+// round figure for such a machine's memory, with which memory-bound products stay on the host.
 const OffloadRates kMeasuredRates{.host_flops = 72e9,
                                   .host_bytes = 100e9,
                                   .transfer_bytes = 29e9,

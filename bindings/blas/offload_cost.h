@@ -1,4 +1,4 @@
-// Whether a product is worth its way to the GPU and back: arithmetic on sizes and measured rates.
+// Whether a product on the GPU is worth the transfers: arithmetic on sizes and measured rates.
 #pragma once
 
 #include <atomic>
@@ -11,13 +11,13 @@ struct ProductShape {
   bool reads_c;
 };
 
-// What bench/blas_offload.py measures and prints.
+// Rates that bench/blas_offload.py measures and prints.
 struct OffloadRates {
   double host_flops;         // of one thread of the host's sgemm, a second
   double host_bytes;         // that the host's sgemm reads or writes, a second, all threads
   double transfer_bytes;     // through pinned buffers, a second, either way
   double gpu_flops;          // of mygemm_sgemm, a second
-  double gpu_call_seconds;   // of a product of next to no size
+  double gpu_call_seconds;   // of a product of negligible size
   double gpu_start_seconds;  // of the first product: CUDA, pinned buffers, device memory
 };
 
@@ -26,9 +26,9 @@ extern const OffloadRates kMeasuredRates;
 double host_seconds(const OffloadRates& rates, const ProductShape& shape, int threads);
 double gpu_seconds(const OffloadRates& rates, const ProductShape& shape);
 
-// Decides from call to call; any thread may ask. The start of CUDA is paid for by what the GPU
-// would have saved: until that sum is as large, products stay on the host. So a program loses at
-// most one start on a GPU that it uses no more, whatever follows.
+// Decides from call to call; any thread may ask. Products stay on the host until the time that the
+// GPU would have saved so far equals the time to start CUDA. A program therefore loses at most the
+// time of one start, even if it does not use the GPU again.
 class OffloadDecision {
  public:
   explicit OffloadDecision(const OffloadRates& rates) : rates_(rates) {}
@@ -36,7 +36,7 @@ class OffloadDecision {
 
  private:
   const OffloadRates rates_;
-  std::atomic<double> missed_seconds_{0};  // that the GPU would have saved so far
+  std::atomic<double> missed_seconds_{0};  // time that the GPU would have saved so far
 };
 
 }  // namespace mygemm::blas

@@ -28,7 +28,7 @@ Pipeline::Pipeline(const PipelineLimits& limits)
   size_t free_bytes = 0;
   size_t total_bytes = 0;
   check(cudaMemGetInfo(&free_bytes, &total_bytes));
-  // Half is left to the rest of the program.
+  // Half of the memory is left to the rest of the program.
   const auto half = static_cast<int64_t>(free_bytes / 2) / kFloatBytes;
   limits_.tiling.device_floats = std::min(limits_.tiling.device_floats, half);
   mygemmConfig_t config = MYGEMM_CONFIG_INIT;
@@ -64,8 +64,8 @@ int64_t Pipeline::workspace_floats(const Product& p, const Tiling& tiling) const
          kFloatBytes;
 }
 
-// Sees to device memory for the product: smaller tiles where others have taken it. False where even
-// the smallest do not fit.
+// Allocates device memory for the product, with smaller tiles where little is free. False where
+// even the smallest do not fit.
 bool Pipeline::reserve(const Product& product, std::optional<Tiling>* tiling) {
   for (TilingLimits limits = limits_.tiling;; limits.device_floats /= 2) {
     *tiling = choose_tiling(product, limits);
@@ -80,11 +80,11 @@ bool Pipeline::reserve(const Product& product, std::optional<Tiling>* tiling) {
       arena_floats_ = floats;
       return true;
     }
-    cudaGetLastError();  // out of memory is no reason for the next call to fail
+    cudaGetLastError();  // clears the error, which the next call would report
   }
 }
 
-// Hands out the memory: the workspace first, for its alignment, then the slots.
+// Divides the memory: the workspace first, for its alignment, then the slots.
 void Pipeline::lay_out(const Product& p, const Tiling& t) {
   const int64_t workspace = workspace_floats(p, t);
   check(mygemm_set_workspace(handle_, workspace > 0 ? arena_.get() : nullptr,
@@ -116,7 +116,7 @@ void Pipeline::run(const Product& product, const Tiling& tiling, const std::vect
   finish_download();
 }
 
-// Enqueues one tile of C, and what it needs of A, B and C.
+// Enqueues one tile of C, and the transfers of the tiles of A, B and C that it needs.
 void Pipeline::multiply_tile(const Product& p, const Tiling& tiling, const Rect& tile) {
   Slot& c = c_.current();
   if (p.beta != 0.0f) {
@@ -139,8 +139,8 @@ void Pipeline::multiply_tile(const Product& p, const Tiling& tiling, const Rect&
   c.used.record(compute_);
 }
 
-// Brings a tile to the operand's next slot, unless it is in the current one; C's slot has been
-// chosen, and its last tile is back on the host.
+// Copies a tile to the operand's next slot, unless it is in the current one. The slot of C has been
+// chosen by the caller, and its last tile is back on the host.
 void Pipeline::load(Operand* operand, int64_t tile, const HostMatrix& from) {
   if (operand->current().tile == tile) return;
   if (operand != &c_) ++operand->turn;

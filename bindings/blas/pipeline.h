@@ -1,5 +1,5 @@
-// Products of host matrices on a GPU: tiles of the operands go up, tiles of C come down, and both
-// happen while other tiles are multiplied. See tiling.h for the cut, staging.h for the transfers.
+// Products of host matrices on a GPU: transfers of tiles in both directions overlap with products
+// of other tiles. See tiling.h for the tiles, staging.h for the transfers.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace mygemm::blas {
 struct PipelineLimits {
   TilingLimits tiling;
   int64_t staging_floats;   // of one pinned buffer; there are 2 * StagingRing::kBuffers
-  int64_t workspace_bytes;  // at most, for kernels that like some
+  int64_t workspace_bytes;  // at most, for kernels that use a workspace
 };
 
 // Used by one thread at a time.
@@ -29,16 +29,16 @@ class Pipeline {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  // As multiply_on_gpu().
+  // See multiply_on_gpu().
   bool multiply(const Product& product);
-  // The GPU has failed, and is not to be asked again.
+  // The GPU has failed, and must not be used again.
   bool broken() const { return broken_; }
 
  private:
-  // Device memory for a tile, and when it may be read and overwritten.
+  // Device memory for a tile, and the events after which it may be read and overwritten.
   struct Slot {
     DeviceMatrix matrix{};
-    int64_t tile = -1;  // which is there
+    int64_t tile = -1;  // the tile in it; -1: none
     Event filled, used;
   };
   // The slots of an operand, in turn.
@@ -70,7 +70,7 @@ class Pipeline {
   int64_t arena_floats_ = 0;
   Operand a_, b_, c_;
   size_t tiles_stored_ = 0;
-  std::optional<Download> download_;  // of the tile after those
+  std::optional<Download> download_;  // of the tile after those stored
 };
 
 }  // namespace mygemm::blas

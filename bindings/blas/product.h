@@ -1,4 +1,4 @@
-// A matrix product as the drop-in BLAS passes it on: column-major, its arguments checked.
+// A matrix product inside the drop-in BLAS: column-major, its arguments checked.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct Product {
     return transb ? b + j + l * ldb : b + l + j * ldb;
   }
 
-  // The product that yields this part of C.
+  // The product that computes this part of C.
   Product part(const Rect& rect) const {
     Product result = *this;
     result.m = rect.rows;

@@ -11,7 +11,7 @@
 namespace mygemm::blas {
 namespace {
 
-// Of a column, what one thread copies at a time; and what a second thread is worth waking for.
+// Floats of a column that a thread copies at a time, and floats that are worth a second thread.
 constexpr int64_t kStretch = 16 * 1024;
 constexpr int64_t kFloatsPerThread = 64 * 1024;
 

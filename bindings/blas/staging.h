@@ -1,5 +1,5 @@
-// Pinned buffers between host matrices and the device: what a copy engine reads and writes at full
-// speed, and which only whole pieces of a matrix leave.
+// Pinned buffers between host matrices and the device, which copy engines read and write at full
+// speed. Transfers are of whole pieces of a matrix (tiling.h).
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ class StagingRing {
   std::array<Buffer, kBuffers> buffers_;
 };
 
-// A tile of C on its way back. Pieces are asked for ahead of time and stored in order.
+// The transfer of a tile of C to the host. Pieces are requested ahead of time and stored in order.
 class Download {
  public:
   // `computed` must have happened before anything is copied.

@@ -11,7 +11,7 @@ constexpr int64_t ceil_div(int64_t value, int64_t divisor) {
   return (value + divisor - 1) / divisor;
 }
 
-// `size` cut into `blocks` even ones, but for their being multiples of `unit`.
+// Size of a block when `size` is divided evenly into `blocks`, rounded up to a multiple of `unit`.
 int64_t even_block(int64_t size, int64_t blocks, int64_t unit) {
   return std::min(size, ceil_div(ceil_div(size, blocks), unit) * unit);
 }
@@ -28,12 +28,12 @@ bool halve(int64_t* tile, int64_t unit) {
   return true;
 }
 
-// The larger of the two sizes of C, since small tiles of C reuse little; then k.
+// Halves the larger side of C's tiles, since small tiles of C reuse little; then k.
 bool shrink(Tiling* tiling, int64_t unit) {
   int64_t* larger = &tiling->tile_m;
   int64_t* smaller = &tiling->tile_n;
   if (*larger < *smaller) std::swap(larger, smaller);
-  constexpr int64_t kEnoughReuse = 16;  // in units: a tile of C this wide hides its transfers
+  constexpr int64_t kEnoughReuse = 16;  // in units: a tile of C this wide overlaps its transfers
   const bool whole_k_first = *larger > kEnoughReuse * unit;
   if (whole_k_first) return halve(larger, unit);
   return halve(&tiling->tile_k, unit) || halve(larger, unit) || halve(smaller, unit);

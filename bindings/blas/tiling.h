@@ -1,5 +1,5 @@
-// How a product is cut into tiles for a GPU's memory, and a matrix into pieces for staging buffers.
-// Arithmetic only.
+// The division of a product into tiles for a GPU's memory, and of a matrix into pieces for staging
+// buffers. Arithmetic only.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace mygemm::blas {
 
-// One operand stays on the device while panels of the other and of C pass by, two at a time. Where
-// memory is short, the operand that stays is cut, too, and then k.
+// One operand stays on the device while panels of the other and of C stream through, two at a time.
+// Where memory is short, the operand that stays is divided, too, and then k.
 struct Tiling {
   int64_t tile_m, tile_n, tile_k;
   int64_t blocks_m, blocks_n, blocks_k;
@@ -29,19 +29,19 @@ struct TilingLimits {
   int64_t panels;         // that the larger of m and n is cut into, for transfers to overlap
 };
 
-// Of a matrix on the device: columns begin at multiples of 128 bytes.
+// Leading dimension of a matrix on the device: columns begin at multiples of 128 bytes.
 constexpr int64_t device_ld(int64_t rows) { return (rows + 31) / 32 * 32; }
 
-// Nothing where not even the smallest tiles fit.
+// Empty where not even the smallest tiles fit.
 std::optional<Tiling> choose_tiling(const Product& product, const TilingLimits& limits);
 
-// What the tiles of a tiling take on the device.
+// Device memory of the tiles of a tiling, in floats.
 int64_t device_floats(const Product& product, const Tiling& tiling);
 
 // The tiles of C in the order in which they are computed.
 std::vector<Rect> tiles_of_result(const Product& product, const Tiling& tiling);
 
-// A matrix, whose columns lie `ld` apart on the device, cut into pieces of at most `capacity`
+// A matrix, whose columns lie `ld` apart on the device, divided into pieces of at most `capacity`
 // floats, each contiguous there: columns with the gaps between them or, where one is too long,
 // parts of it.
 class Pieces {

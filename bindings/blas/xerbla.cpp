@@ -13,7 +13,7 @@ using Xerbla = void (*)(const char* routine, const int* position, size_t routine
 using CblasXerbla = void (*)(int position, const char* routine, const char* form, ...);
 using MklXerbla = void (*)(const char* routine, int position);
 
-// The two that change places with the operands.
+// Exchanges two positions, as those of A and B in a row-major call.
 int exchange(int position, int one, int other) {
   if (position == one) return other;
   return position == other ? one : position;

@@ -1,4 +1,4 @@
-/* What the examples share, see example.h. */
+/* Shared functions of the examples, see example.h. */
 #define _POSIX_C_SOURCE 200112L /* posix_memalign */
 #include "example.h"
 

@@ -1,5 +1,5 @@
 /*
- * What the examples share: statuses that are checked, memory where a handle's matrices live, and
+ * Shared functions of the examples: statuses that are checked, memory for a handle's matrices, and
  * numbers to compute with.
  */
 #ifndef MYGEMM_EXAMPLE_H

@@ -23,7 +23,7 @@ static char* explain_product(mygemmHandle_t handle, const char* device) {
   return text;
 }
 
-/* Of the kernels that the text lists with an estimate, the chosen one has the lowest. */
+/* The chosen kernel has the lowest estimate of those that the text lists. */
 static void expect_fastest_chosen(const char* text) {
   char chosen[64], name[64];
   double estimate, lowest = 0, of_chosen = 0;

@@ -12,7 +12,7 @@
 /* C is N x N, column-major; the rows of the softmax are its columns. */
 enum { N = 200, K = 2048, C_BYTES = N * N * sizeof(float) };
 
-/* What the graph reads and writes, in device memory. */
+/* The operands of the graph, in device memory. */
 typedef struct {
   float *a, *b, *c, *y, *factors; /* factors: alpha, beta */
 } Matrices;

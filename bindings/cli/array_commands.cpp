@@ -1,5 +1,5 @@
 // mygemm sgemm, softmax and transpose: .npy files in, a .npy file out. Arrays of either order go
-// to the library as they lie; what NumPy means by them is expressed by op and leading dimensions.
+// to the library without a copy; NumPy's order is expressed by op and leading dimensions.
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -69,7 +69,8 @@ struct Factor {
 
   int64_t rows() const { return array.shape[transpose ? 1 : 0]; }
   int64_t cols() const { return array.shape[transpose ? 0 : 1]; }
-  // sgemm sees an array of C order transposed already, which is what the transposed product wants.
+  // To column-major sgemm an array of C order is its transpose already, as the transposed product
+  // needs it.
   mygemmOperation_t operation() const {
     return array.fortran_order != transpose ? MYGEMM_OP_T : MYGEMM_OP_N;
   }
@@ -88,7 +89,7 @@ std::string in_words(const Factor& factor) {
                 npy::to_string(factor.array.shape), ")");
 }
 
-// C0 as a C-order matrix where the backend wants it; uninitialised where there is none.
+// C0 as a C-order matrix in the backend's memory; uninitialised where there is none.
 Buffer initial_c(const Session& session, const std::string& path, const npy::Shape& shape) {
   if (path.empty()) return Buffer(session.memory(), npy::byte_count(shape, kFloat32));
   Array c0 = load_matrix(path);

@@ -1,4 +1,4 @@
-// Host memory that kernels like: aligned to 64 bytes, uninitialised, owned by one object.
+// Host memory aligned for kernels: to 64 bytes; uninitialised, owned by one object.
 // The bottom of the mygemm command: includes nothing of the project.
 #pragma once
 

@@ -1,5 +1,5 @@
-// mygemm demo: how alike are the paragraphs of real text? Reads files, lets similarity.h compute,
-// prints the closest pairs and what the computation took.
+// mygemm demo: the similarity of the paragraphs of text files. Reads files, calls similarity.h,
+// prints the closest pairs and the times of the computation.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Memory where a handle's backend wants its matrices: a GPU's or the host's. The only place of
-// the command that uses CUDA; built without MYGEMM_CLI_WITH_CUDA it knows the host only.
+// Memory for the matrices of a handle's backend: a GPU's or the host's. The only place of the
+// command that uses CUDA; built without MYGEMM_CLI_WITH_CUDA it has host memory only.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class Buffer {
  public:
   // Uninitialised.
   Buffer(Memory memory, size_t bytes);
-  // Holds what `content` holds: on the host the very same memory, on a device a copy.
+  // A buffer with the given content: on the host the same memory, on a device a copy.
   Buffer(Memory memory, Bytes content);
   ~Buffer();
   Buffer(Buffer&& other) noexcept;
@@ -34,8 +34,8 @@ class Buffer {
   void* data() { return device_ != nullptr ? device_ : host_.data(); }
   const void* data() const { return device_ != nullptr ? device_ : host_.data(); }
 
-  // What the buffer holds, after all work that was enqueued on it. On the host the buffer's own
-  // memory; the buffer is empty afterwards.
+  // The content of the buffer after all work that was enqueued on it. On the host it is the
+  // buffer's own memory; the buffer is empty afterwards.
   Bytes take();
 
  private:

@@ -16,7 +16,7 @@ std::string concat(const Parts&... parts) {
   return text.str();
 }
 
-// A failure to tell the user about: a sentence that names the file, the value and the rule.
+// A failure to report to the user: a sentence that names the file, the value and the rule.
 class Error : public std::runtime_error {
  public:
   template <class... Parts>

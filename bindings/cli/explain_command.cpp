@@ -17,7 +17,7 @@ using Extent = std::optional<int64_t>;
 
 int64_t at_least_1(int64_t extent) { return std::max<int64_t>(1, extent); }
 
-// The stride of a batch of densely packed matrices; what does not fit is left to be refused.
+// The stride of a batch of densely packed matrices; the library refuses one that does not fit.
 int64_t packed(int64_t ld, int64_t vectors, int64_t batch) {
   int64_t stride = 0;
   if (batch <= 1) return stride;
@@ -66,7 +66,7 @@ struct GemmQuestion : SgemmQuestion {
   bool pointers = false;
 
   void answer() const {
-    // Only compared and asked for their alignment, never followed.
+    // Used for comparison and alignment only, never dereferenced.
     alignas(256) static const char places[3][256] = {};
     static const void* const arrays[3] = {places[0], places[1], places[2]};
     const float alpha = 1, beta = reads_c ? 1 : 0;
@@ -137,7 +137,7 @@ struct TransposeQuestion : Question {
   bool in_place = false;
 
   void answer() const {
-    // Only compared and asked for its alignment, never followed.
+    // Used for comparison and alignment only, never dereferenced.
     alignas(256) static const char somewhere[256] = {};
     const void* in = in_place ? somewhere : nullptr;
     const int64_t out_ld = ldout.value_or(at_least_1(rows));

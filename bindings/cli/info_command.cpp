@@ -1,4 +1,4 @@
-// mygemm info: what is installed, what it would run on, and what the environment asks of it.
+// mygemm info: version, device and settings from the environment.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,6 +1,6 @@
 // The mygemm command: the library's operations on NumPy files, its plans, and a demonstration.
 // Parses the command line and turns failures into one line and an exit code: 0 done, 1 failed,
-// CLI11's own codes (100 and up) for a command line that makes no sense.
+// CLI11's own codes (100 and up) for an invalid command line.
 #include <cstdio>
 #include <exception>
 #include <new>

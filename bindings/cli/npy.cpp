@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kMaxDimensions = 64;  // NumPy 2's own limit
 
-// Text from a file, made fit for a message: short, and without control characters.
+// Text from a file, for a message: shortened, and without control characters.
 std::string quote(std::string_view text) {
   constexpr size_t kLongest = 40;
   std::string quoted = "'";

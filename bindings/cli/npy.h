@@ -1,5 +1,5 @@
 // NumPy's .npy format, versions 1.0 to 3.0: headers parsed and made. Pure: works on bytes in
-// memory, touches no file (npy_file.h does), trusts nothing; a libFuzzer target drives it.
+// memory, touches no file (npy_file.h does), and any bytes are safe input: a libFuzzer target.
 // Reads little-endian booleans, integers, floats and complex numbers; refuses everything else.
 #pragma once
 
@@ -34,7 +34,7 @@ struct Header {
   uint64_t data_bytes;
 };
 
-// The most bytes of a file that parse_header() wants to see. NumPy's own headers are far shorter.
+// The most bytes of a file that parse_header() needs. NumPy's own headers are far shorter.
 constexpr size_t kMaxHeaderBytes = 12 + 65535;
 
 // Parses the header of a file of `file_bytes` bytes from its first min(file_bytes,

@@ -1,5 +1,5 @@
-// Arrays in .npy files: the file side of npy.h. Whatever goes wrong is an Error that names the
-// file. Knows nothing of the library.
+// Arrays in .npy files: the file side of npy.h. Every failure is an Error that names the file.
+// Independent of the library.
 #pragma once
 
 #include <string>

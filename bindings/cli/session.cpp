@@ -10,7 +10,7 @@
 namespace mygemm::cli {
 namespace {
 
-// Without cudart this command cannot put matrices where a CUDA handle wants them.
+// Without cudart this command cannot allocate device memory for a CUDA handle.
 mygemmBackend_t usable_backend() {
   if (has_device_memory()) return MYGEMM_BACKEND_AUTO;
   const char* wanted = std::getenv("MYGEMM_BACKEND");

@@ -15,13 +15,13 @@ void check(mygemmStatus_t status);
 
 class Session {
  public:
-  // For computing: MYGEMM_BACKEND decides, among the backends that this build can feed.
+  // For computing: on the backend of MYGEMM_BACKEND, if this build can allocate memory for it.
   Session();
-  // For asking: a handle that needs no GPU, yet has the environment's options.
+  // For explain calls: a handle that needs no GPU, with the environment's options.
   static Session for_questions();
 
   mygemmHandle_t handle() const { return handle_.get(); }
-  // Where the handle's matrices live.
+  // The memory of the handle's matrices.
   Memory memory() const;
 
  private:
@@ -44,7 +44,7 @@ std::string explanation(Ask ask) {
   return text;
 }
 
-// What an explanation says after `key` ("chosen: ", "device: "), up to the end of the line.
+// The rest of the line after `key` ("chosen: ", "device: ") in an explanation.
 std::string line_of(const std::string& explanation, const std::string& key);
 
 // Out of place: the row-major cols x rows transpose of a row-major rows x cols matrix.

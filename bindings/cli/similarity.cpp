@@ -17,9 +17,9 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// What FP32 may be off by. A cosine is at most 1 and a sum of as many products as the fuller row
-// has terms, each of which adds one rounding. A softmax has the rounding errors of its exponents,
-// which are at most `scale`, and those of exp and of the sum.
+// Error bound of FP32. A cosine is at most 1 and a sum of as many products as the fuller row has
+// terms, each of which adds one rounding. A softmax has the rounding errors of its exponents, which
+// are at most `scale`, and those of exp and of the sum.
 double cosine_tolerance(const TermMatrix& matrix) {
   size_t longest = 0;
   for (const SparseRow& row : matrix.rows) longest = std::max(longest, row.size());
@@ -28,11 +28,11 @@ double cosine_tolerance(const TermMatrix& matrix) {
 
 double softmax_tolerance(double scale) { return 0x1p-22 * (scale + 16); }
 
-// At most this many rows, evenly spread, are computed again in FP64.
+// At most this many rows, at even distances, are computed again in FP64.
 constexpr int64_t kRowsChecked = 256;
 
-// The median time of one call: groups of calls that take a millisecond or more, so that neither
-// the clock nor a launch counts, and fewer groups where one takes seconds.
+// The median time of one call, from groups of calls that take a millisecond or more, so that clock
+// and launch are negligible; fewer groups where one takes seconds.
 double median_seconds(const std::string& what, Memory memory, const std::function<void()>& call) {
   using Clock = std::chrono::steady_clock;
   const auto time_group = [&](int calls) {
@@ -137,7 +137,7 @@ Bytes copy_of(const Bytes& bytes) {
 
 const float* floats(const Buffer& buffer) { return static_cast<const float*>(buffer.data()); }
 
-// ---- the three operations: each fills its output and says how that went, errors aside ----------
+// ---- the three operations: each fills its output and returns a measurement without the error ----
 
 Measurement transpose(const Session& session, int64_t rows, int64_t terms, const Buffer& x,
                       Buffer* xt) {

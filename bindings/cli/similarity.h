@@ -14,7 +14,7 @@ namespace mygemm::cli {
 struct Measurement {
   std::string operation;  // "sgemm"
   std::string size;       // "20 x 20 x 3000"
-  std::string kernel;     // the row of the plan
+  std::string kernel;     // the kernel that the plan chose
   double seconds;         // median of one call
   double work;            // floating-point operations, or bytes read and written
   bool counts_flops;      // what work counts
@@ -28,7 +28,7 @@ struct Similarity {
 };
 
 // X' by transpose, S = X X' by sgemm, softmax of each row of S / temperature. A row is not
-// compared with itself. Throws Error where a result is not what FP64 says.
+// compared with itself. Throws Error where a result differs from FP64 by more than the bound.
 Similarity compare_rows(const Session& session, const TermMatrix& matrix, double temperature);
 
 }  // namespace mygemm::cli

@@ -1,5 +1,5 @@
-// Stream-ordered memory from a pool of each device's own, which keeps what it once had: the
-// device's default pool would return it to the system at the next synchronisation.
+// Stream-ordered memory from a pool for each device, which keeps its memory: the device's default
+// pool returns it to the system at the next synchronisation.
 #include "device_traits.h"
 
 #include <cuda_runtime_api.h>
@@ -48,7 +48,7 @@ StreamMemory::StreamMemory(int device, CUstream_st* stream, size_t bytes) : stre
   cudaMemPool_t pool = pool_of(device);
   if (!pool || cudaMallocFromPoolAsync(&data_, bytes, pool, stream) != cudaSuccess) {
     data_ = nullptr;
-    cudaGetLastError();  // it is ours: the call goes on without a workspace
+    cudaGetLastError();  // clears our own error: the call goes on without a workspace
   }
 }
 

@@ -1,4 +1,4 @@
-// What the drop-in asks of the CUDA runtime itself. Everything else goes through mygemm's handles.
+// The calls of the CUDA runtime by the drop-in itself. All others go through mygemm's handles.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Programs that load cuBLAS themselves (dlopen, then dlsym: language runtimes, TensorFlow, plugins)
-// are not reached by symbols that stand before cuBLAS's. They are by a dlsym that stands before the
-// C library's: where it is asked for a function that we replace and would find the one of the
-// cuBLAS that we forward to, it answers with ours. Everything else is the C library's answer,
-// another cuBLAS in the same process among it.
+// are not reached by symbols that precede cuBLAS's. They are reached by a dlsym that precedes the C
+// library's: asked for a function that we replace, where it would find that of the cuBLAS that we
+// forward to, it returns ours. Every other answer is the C library's, also for another cuBLAS in
+// the same process.
 #include "dlsym.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ namespace {
 
 using DlsymFunction = void* (*)(void* library, const char* name) noexcept;
 
-// The versions that the C library has had of it on the processors that CUDA runs on.
+// The C library's versions of the symbol on the processors that CUDA supports.
 constexpr const char* kVersions[] = {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"};
 
 DlsymFunction find_libc_dlsym() {
@@ -46,7 +46,7 @@ Function replaced(const char* name) {
   return function < kReplacedFunctions ? static_cast<Function>(function) : kFunctionCount;
 }
 
-// Our own function of that name. RTLD_DEFAULT would find another's where we were not preloaded.
+// Our own function of that name. RTLD_DEFAULT finds another library's where ours is not preloaded.
 void* ours(const char* name) {
   static std::atomic<void*> known = nullptr;
   void* ourselves = known.load(std::memory_order_acquire);
@@ -59,12 +59,12 @@ void* ours(const char* name) {
   return ourselves ? libc_function()(ourselves, name) : nullptr;
 }
 
-// Apart, so that dlsym below needs nothing on its stack.
+// A function of its own, so that dlsym below needs no stack frame.
 [[gnu::noinline]] void* replace(void* library, const char* name, Function function) {
   void* const found = libc_function()(library, name);
   void* const replacement = ours(name);
   void* const real = find_real(function);
-  if (!real && found == replacement) return nullptr;  // we cannot stand for what is not there
+  if (!real && found == replacement) return nullptr;  // cuBLAS has no such function
   return found && (found == real || found == replacement) ? replacement : found;
 }
 

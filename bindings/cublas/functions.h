@@ -6,8 +6,8 @@
 
 namespace mygemm::cublas {
 
-// Those that compute come first, in the order of kFunctionNames; the others are only watched, to
-// know what a handle was told and cannot be asked for.
+// The functions that compute come first, in the order of kFunctionNames; the others are only
+// watched, for settings of a handle that cuBLAS has no getter for.
 enum Function : int {
   kSgemm,
   kSgemm64,
@@ -63,7 +63,7 @@ inline constexpr std::array<const char*, kFunctionCount> kFunctionNames = {
     "cublasGetProperty",
 };
 
-// What became of a call.
+// The outcome of a call.
 enum Outcome : int {
   kTaken,
   kOtherTypes,

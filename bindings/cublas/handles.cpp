@@ -1,4 +1,4 @@
-// The table of what cuBLAS's handles were told, and each thread's own handles of mygemm.
+// The table of settings of cuBLAS's handles, and each thread's own handles of mygemm.
 #include "handles.h"
 
 #include <array>
@@ -48,7 +48,7 @@ mygemmHandle_t make_handle(int device) {
   const mygemmStatus_t status = mygemm_create_with_config(&handle, &config);
   if (status != MYGEMM_STATUS_SUCCESS) {
     const bool told = unusable[device].exchange(true);
-    // That there is no GPU, or none that this build has code for, is nothing to complain of.
+    // The absence of a GPU, or of one that this build has code for, is no error.
     if (!told && status != MYGEMM_STATUS_NOT_INITIALIZED && status != MYGEMM_STATUS_ARCH_MISMATCH) {
       std::fprintf(stderr, "mygemm: everything is forwarded to cuBLAS: %s\n", mygemm_last_error());
     }
@@ -89,7 +89,7 @@ bool read_settings(cublasHandle_t handle, Settings* settings) {
       forward(kGetMathMode, handle, &settings->math) != CUBLAS_STATUS_SUCCESS) {
     return false;
   }
-  if (!find_real(kGetSmCountTarget)) return true;  // an early cuBLAS 11 knows no limit
+  if (!find_real(kGetSmCountTarget)) return true;  // early versions of cuBLAS 11 have no limit
   return forward(kGetSmCountTarget, handle, &settings->sm_count_target) == CUBLAS_STATUS_SUCCESS;
 }
 

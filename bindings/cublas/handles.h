@@ -1,4 +1,4 @@
-// What is known of cuBLAS's handles, and the handles of mygemm that stand in for them.
+// The settings of cuBLAS's handles, and the handles of mygemm that compute in their place.
 #pragma once
 
 #include <cublas_api.h>
@@ -8,8 +8,8 @@
 
 namespace mygemm::cublas {
 
-// What cuBLAS cannot be asked for. Told by the watched functions; a handle that none of them has
-// seen made has no device.
+// Settings without a getter in cuBLAS, recorded by the watched functions; a handle whose creation
+// none of them has seen has no device.
 struct Told {
   int device = -1;
   void* workspace = nullptr;  // nullptr: cuBLAS's own
@@ -21,7 +21,7 @@ void tell_workspace(cublasHandle_t handle, void* workspace, size_t bytes);
 void forget(cublasHandle_t handle);
 Told told(cublasHandle_t handle);
 
-// What cuBLAS can be asked for.
+// Settings that cuBLAS has getters for.
 struct Settings {
   cudaStream_t stream = nullptr;
   cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;

@@ -1,6 +1,6 @@
-// Finds cuBLAS: behind us in the program's own order of libraries; or loaded by somebody with a
-// scope of its own, as plugins and Python modules do; or, where a program was linked to us alone,
-// nowhere yet.
+// Finds cuBLAS: after this library in the program's own order of libraries; or loaded with a scope
+// of its own, as by plugins and Python modules; or, where a program was linked to this library
+// only, by loading it.
 #include "real_cublas.h"
 
 #include <dlfcn.h>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr const char* kSonames[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
 
-// What dlsym is to search: RTLD_NEXT or a library. nullptr where there is no cuBLAS. One for all,
-// also in a process that has loaded several.
+// The library that dlsym searches, or RTLD_NEXT; nullptr where there is no cuBLAS. One for all
+// functions, also in a process that has loaded several.
 void* find_library(bool load) {
   if (libc_dlsym(RTLD_NEXT, kFunctionNames[kCreate])) return RTLD_NEXT;
   for (const char* soname : kSonames) {
@@ -25,8 +25,8 @@ void* find_library(bool load) {
   return nullptr;
 }
 
-// Threads may find it at once, and find the same. No guard of C++ is held around dlopen, which runs
-// constructors that may come here.
+// Threads may search at once, and find the same library. No static initialiser guards the dlopen,
+// which runs constructors that may call this function.
 void* library(bool load) {
   static std::atomic<void*> known = nullptr;
   if (void* found = known.load(std::memory_order_acquire)) return found;

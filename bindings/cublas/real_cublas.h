@@ -1,4 +1,4 @@
-// The cuBLAS behind libmygemm_cublas.so: where its functions are found, and how they are called.
+// The cuBLAS behind libmygemm_cublas.so: finding and calling its functions.
 #pragma once
 
 #include <cublas_api.h>
@@ -10,11 +10,11 @@ namespace mygemm::cublas {
 // The address of cuBLAS's own function among what is loaded, or nullptr.
 void* find_real(Function function);
 
-// The same, with cuBLAS loaded where nobody has yet. nullptr where there is no cuBLAS, or one
-// without it; the first such failure is told on stderr.
+// The same, after loading cuBLAS where it is not loaded yet. nullptr where there is no cuBLAS, or
+// it has no such function; the first such failure is reported on stderr.
 void* real_function(Function function);
 
-// True for the major versions whose calls are known here; calls of any other are forwarded.
+// True for the supported major versions of cuBLAS; calls of any other are forwarded.
 bool known_version();
 
 // Calls cuBLAS's own function with the arguments that ours was called with. The parameters' types

@@ -1,5 +1,5 @@
-// What is taken: FP32 products and transposes whose handle and compute type leave no doubt that
-// FP32 is wanted, on a device that mygemm knows. Everything else is cuBLAS's.
+// The calls that mygemm takes: FP32 products and transposes whose handle and compute type require
+// FP32 arithmetic, on a device that mygemm supports. All others are forwarded to cuBLAS.
 #include "take.h"
 
 #include <mygemm/mygemm.h>
@@ -15,7 +15,7 @@
 namespace mygemm::cublas {
 namespace {
 
-// mygemm's handle, set up as cuBLAS's is.
+// mygemm's handle, with the settings of cuBLAS's.
 struct Session {
   mygemmHandle_t handle;
   int device;
@@ -41,7 +41,8 @@ Outcome open_session(cublasHandle_t handle, Session* session) {
   return kTaken;
 }
 
-// cuBLAS's own switch: default math then means emulated FP32, where the GPU has it.
+// cuBLAS's own environment variable: with it, default math means emulated FP32 on GPUs that have
+// it.
 bool emulation_is_wanted() {
   static const bool wanted = [] {
     const char* value = std::getenv("CUBLAS_EMULATE_SINGLE_PRECISION");
@@ -50,8 +51,8 @@ bool emulation_is_wanted() {
   return wanted;
 }
 
-// Flags above the low four bits are about types of 16 bits. Emulated FP64 is not about FP32; not
-// all headers of CUDA 13 have its name, CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH.
+// Flags above the low four bits concern 16-bit types, emulated FP64 does not concern FP32; not all
+// headers of CUDA 13 have the name of the latter, CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH.
 bool wants_fp32(cublasMath_t math) {
   constexpr int kEmulatedFp64 = 8;
   const int mode = math & 0xf;
@@ -59,7 +60,7 @@ bool wants_fp32(cublasMath_t math) {
   return (mode == CUBLAS_DEFAULT_MATH || mode == kEmulatedFp64) && !emulation_is_wanted();
 }
 
-// Default math is mygemm's default, which MYGEMM_MATH may have made strict; pedantic is strict.
+// Default math is mygemm's default, or strict if MYGEMM_MATH says so; pedantic is strict.
 void set_math(const Session& session, cublasComputeType_t compute) {
   static const mygemmMathMode_t default_mode = [&] {
     mygemmMathMode_t mode = MYGEMM_MATH_DEFAULT;
@@ -71,7 +72,7 @@ void set_math(const Session& session, cublasComputeType_t compute) {
   mygemm_set_math_mode(session.handle, pedantic ? MYGEMM_MATH_STRICT : default_mode);
 }
 
-// From sm_80 on cuBLAS's algorithms are all the same; which older devices' is meant is its matter.
+// Calls that name another algorithm are forwarded, although cuBLAS ignores it from sm_80 on.
 bool any_algorithm(cublasGemmAlgo_t algorithm) {
   return algorithm == CUBLAS_GEMM_DEFAULT || algorithm == CUBLAS_GEMM_DEFAULT_TENSOR_OP;
 }
@@ -118,7 +119,7 @@ mygemmStatus_t run(mygemmHandle_t handle, const GemmCall& call) {
                       call.b.ld, beta, static_cast<float*>(c), call.c.ld);
 }
 
-// Every call sets one or none: what a call before had may be gone.
+// Every call sets one or none: that of an earlier call may have been freed.
 void use_workspace(const Session& session, void* workspace, size_t bytes) {
   if (mygemm_set_workspace(session.handle, workspace, workspace ? bytes : 0) !=
       MYGEMM_STATUS_SUCCESS) {
@@ -126,7 +127,7 @@ void use_workspace(const Session& session, void* workspace, size_t bytes) {
   }
 }
 
-// In the workspace that cuBLAS's handle was given, or one for as long as the call runs.
+// Runs in the workspace of cuBLAS's handle, or in one that lasts as long as the call.
 mygemmStatus_t run_in_workspace(const Session& session, const GemmCall& call) {
   if (session.told.workspace) {
     use_workspace(session, session.told.workspace, session.told.workspace_bytes);
@@ -159,7 +160,7 @@ bool is_operation(cublasOperation_t operation) {
   return operation == CUBLAS_OP_N || operation == CUBLAS_OP_T || operation == CUBLAS_OP_C;
 }
 
-// One summand of a geam, and whether it is the whole result, transposed.
+// One of the two summands of a geam.
 struct Summand {
   cublasOperation_t trans;
   const float* scale;
@@ -196,7 +197,7 @@ std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, con
   set_math(session, call.compute);
   const mygemmStatus_t status = run_in_workspace(session, call);
   if (status == MYGEMM_STATUS_INVALID_VALUE && has_null(call)) {
-    // The plain functions of cuBLAS refuse a NULL, the others follow it.
+    // The plain functions of cuBLAS refuse NULL, the others dereference it.
     count(function, kTaken);
     return CUBLAS_STATUS_INVALID_VALUE;
   }
@@ -207,7 +208,7 @@ std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, con
   Session session;
   Outcome outcome = call.m > 0 && call.n > 0 && call.alpha && call.beta ? kTaken : kLeftToCublas;
   if (outcome == kTaken) outcome = open_session(handle, &session);
-  // Scalars in device memory cannot be looked at.
+  // Scalars in device memory cannot be read here.
   if (outcome == kTaken && session.settings.pointer_mode != CUBLAS_POINTER_MODE_HOST) {
     outcome = kNotATranspose;
   }

@@ -1,5 +1,5 @@
-// The decision whether a call is mygemm's, and its run there. A call that mygemm does not take has
-// had no effect, and is cuBLAS's to run or to refuse.
+// Decides whether mygemm takes a call, and runs it. A call that mygemm does not take has had no
+// effect, and is forwarded to cuBLAS to be run or refused.
 #pragma once
 
 #include <cublas_api.h>
@@ -12,7 +12,7 @@
 namespace mygemm::cublas {
 
 struct Operand {
-  const void* matrix;  // of a batch of pointers: the array of them
+  const void* matrix;  // of a pointer-batched call: the array of pointers
   int64_t ld;
   int64_t stride = 0;
   cudaDataType type = CUDA_R_32F;
@@ -20,7 +20,7 @@ struct Operand {
 
 enum class Batch { kNone, kStrided, kPointers };
 
-// A product as cuBLAS is asked for it. The scalars follow the handle's pointer mode.
+// A product in cuBLAS's terms. The scalars follow the handle's pointer mode.
 struct GemmCall {
   cublasOperation_t transa, transb;
   int64_t m, n, k;
@@ -34,7 +34,7 @@ struct GemmCall {
   cublasGemmAlgo_t algorithm = CUBLAS_GEMM_DEFAULT;
 };
 
-// C = alpha op(A) + beta op(B), as cublasSgeam is asked for it.
+// C = alpha op(A) + beta op(B), in cublasSgeam's terms.
 struct GeamCall {
   cublasOperation_t transa, transb;
   int64_t m, n;

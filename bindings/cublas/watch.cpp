@@ -1,4 +1,4 @@
-// The functions of cuBLAS that are watched: forwarded always, and what they tell is remembered.
+// The watched functions of cuBLAS: always forwarded, and their settings are recorded.
 #include "device_traits.h"
 #include "handles.h"
 #include "real_cublas.h"
@@ -19,7 +19,7 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   return forward(kDestroy, handle);
 }
 
-// A new stream takes the workspace away, also where it is the old one.
+// Setting a stream resets the workspace, also where it is the same stream.
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
   const cublasStatus_t status = forward(kSetStream, handle, stream);
   if (status == CUBLAS_STATUS_SUCCESS) tell_workspace(handle, nullptr, 0);

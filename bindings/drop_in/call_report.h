@@ -23,14 +23,14 @@ inline bool report_is_wanted() {
 template <size_t kFunctions, size_t kOutcomes>
 class CallCounts {
  public:
-  // Where nobody will read them, threads need not share the counts.
+  // Without a report, threads do not contend for the counts.
   void add(size_t function, size_t outcome) {
     if (report_is_wanted()) counts_[function][outcome].fetch_add(1, std::memory_order_relaxed);
   }
   long long of(size_t function, size_t outcome) const { return counts_[function][outcome]; }
 
-  // Calls print(function) for each function with a count, after a line that says what follows.
-  // Processes that call nothing of ours print nothing: a preloaded library is in every child.
+  // Calls print(function) for each function with a count, after a heading. Processes that call none
+  // of our functions print nothing: a preloaded library is in every child.
   template <class Print>
   void report(Print print) const {
     bool begun = false;

@@ -1,5 +1,5 @@
-! Workspaces and explanations; see the module mygemm. What mygemm_plans.inc says once is compiled
-! for sizes of either kind.
+! Workspaces and explanations; see the module mygemm. mygemm_plans.inc is compiled twice, for sizes
+! of either kind.
 module mygemm_plans_32
   use, intrinsic :: iso_c_binding, only: c_loc, c_null_ptr, ik => c_int32_t
   use mygemm_abi

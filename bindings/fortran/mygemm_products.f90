@@ -1,5 +1,5 @@
-! Products of matrices and of batches of them; see the module mygemm. What mygemm_products.inc says
-! once is compiled for sizes of either kind.
+! Products of matrices and of batches of them; see the module mygemm. mygemm_products.inc is
+! compiled twice, for sizes of either kind.
 module mygemm_products_32
   use, intrinsic :: iso_c_binding, only: c_loc, ik => c_int32_t
   use mygemm_abi

@@ -1,5 +1,5 @@
-! Softmax, its gradient and transposes; see the module mygemm. What mygemm_rows.inc says once is
-! compiled for sizes of either kind.
+! Softmax, its gradient and transposes; see the module mygemm. mygemm_rows.inc is compiled twice,
+! for sizes of either kind.
 module mygemm_rows_32
   use, intrinsic :: iso_c_binding, only: c_loc, ik => c_int32_t
   use mygemm_abi

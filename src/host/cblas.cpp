@@ -30,8 +30,8 @@ struct Cblas {
   SgemmFunction sgemm = nullptr;
 };
 
-// True where calling `symbol` of `library` would come back to us: a drop-in BLAS built on mygemm
-// may be installed as libblas.so.3.
+// True where `symbol` of `library` is that of a drop-in BLAS built on mygemm, which may be
+// installed as libblas.so.3: a call of it would recurse.
 bool is_ours(void* library, void* symbol) {
   static const char address_in_this_library = 0;
   Dl_info found{};
@@ -64,8 +64,8 @@ const Cblas& cblas() {
 // then comes back here on the same thread.
 thread_local bool inside_cblas = false;
 
-// A product this small is over before a CBLAS has woken its threads. A batch of them is shared
-// among ours instead, a matrix each.
+// Products this small end before a CBLAS has woken its threads. A batch of them is distributed over
+// our own threads, one matrix at a time.
 constexpr double kSmallFlops = 2.0 * 128 * 128 * 128;
 
 bool better_blocked(const GemmProblem& problem) {

@@ -76,7 +76,7 @@ void finish_baseline(float* d, int64_t ld, const float* bias, int64_t rows, int6
   finish_columns<4, kActivation>(d, ld, bias, rows, columns);
 }
 
-// The fastest for this processor.
+// The fastest variant for this processor.
 template <mygemmActivation_t kActivation>
 constexpr auto fastest() {
 #if defined(__x86_64__)
@@ -86,7 +86,7 @@ constexpr auto fastest() {
   return finish_baseline<kActivation>;
 }
 
-// Elements of D that a thread takes at a time: enough to be worth the counting.
+// Elements of D in one task: enough to amortise the scheduling of tasks.
 constexpr int64_t kElementsAtATime = 16384;
 
 }  // namespace

@@ -1,8 +1,8 @@
-// The way results of the host's products leave, made once from a problem and used at each place
-// where a result is complete: D = activation(alpha * sum + beta * C + bias). Host backend.
+// The epilogue of the host's products, made once from a problem and used at each place where a
+// result is complete: D = activation(alpha * sum + beta * C + bias). Host backend.
 //
-// Kernels store alpha * sum + beta * C in D themselves, with the multiply-adds that they have at
-// hand, and call finish() once no more of k is to come: until then an element of D is a sum.
+// Kernels store alpha * sum + beta * C in D themselves, by multiply-adds, and call finish() after
+// the last k step: until then an element of D is a partial sum.
 #pragma once
 
 #include "problem.h"
@@ -15,7 +15,7 @@ class Epilogue {
   explicit Epilogue(const GemmProblem& problem);
 
   // Adds the bias to rows x columns elements of D from (row, column) on, and applies the
-  // activation. In pieces of any size the bits are the same.
+  // activation. The bits do not depend on how D is divided into calls.
   void finish(int64_t matrix, int64_t row, int64_t column, int64_t rows, int64_t columns) const {
     if (finish_columns_) finish_some(matrix, row, column, rows, columns);
   }
@@ -24,7 +24,7 @@ class Epilogue {
   // All of D where nothing of A and B is read: activation(beta * C + bias). Does not read C where
   // beta is 0.
   void finish_without_sums() const;
-  // Makes D what beta is applied to, for kernels that know one matrix only.
+  // Copies C to D where they differ, for kernels that scale D in place.
   void copy_c_to_d() const;
 
  private:

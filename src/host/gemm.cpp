@@ -50,7 +50,7 @@ Grid divide(const GemmProblem& problem, const MicroKernel& kernel, int threads) 
   int64_t limit_n = kMaxBlock;
   for (;;) {
     Grid grid;
-    // Even blocks, so that no thread gets a leftover much smaller than the rest.
+    // Blocks of even size, so that the last one is not much smaller than the others.
     grid.block_m = round_up(ceil_div(problem.m, ceil_div(problem.m, limit_m)), kernel.mr);
     grid.block_n = round_up(ceil_div(problem.n, ceil_div(problem.n, limit_n)), kernel.nr);
     grid.blocks_m = ceil_div(problem.m, grid.block_m);
@@ -99,7 +99,7 @@ void multiply_block(const MicroKernel& kernel, const GemmProblem& problem, const
   float* const d = problem.d.matrix<float>(block.matrix) + block.row + block.col * ldd;
   for (int64_t l = 0; l < problem.k; l += kDepth) {
     const int64_t depth = std::min(kDepth, problem.k - l);
-    // C and beta, and after the first step the sum so far and 1.
+    // The first step scales C by beta; later steps add to the sum so far, which they scale by 1.
     const bool first = l == 0, last = l + depth == problem.k;
     const float beta = first ? problem.epilogue.beta.value : 1.0f;
     const bool takes_c = first && beta != 0.0f;

@@ -5,11 +5,11 @@
 namespace mygemm::host {
 namespace {
 
-// Seconds of one product besides its arithmetic: 16^3 on one core.
+// Fixed overhead of one product in seconds: 16^3 on one core.
 constexpr double kCallSeconds = 0.5e-6, kCblasCallSeconds = 0.1e-6;
 
-// There is no grid. The launch asks OpenMP for threads, whose answer changes, and results do not
-// depend on it.
+// There is no grid: the launch uses the number of threads that OpenMP gives at that moment, on
+// which results do not depend.
 void configure(const GemmKernel& kernel, const GemmProblem& p, const DeviceTraits& device,
                double call_seconds, GemmConfig* config) {
   *config = {};

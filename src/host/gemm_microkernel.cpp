@@ -27,7 +27,7 @@ void pack(const Strip& strip, int64_t width, int64_t depth, float* packed) {
         __builtin_memcpy(packed + l * kGroup, from + l * strip.along, kGroup * sizeof(float));
       }
     } else {
-      // A transposition: whole cache lines in, and the part written stays in the first cache.
+      // A transposition: reads whole cache lines; the lines being written stay in the first cache.
       constexpr int64_t kLine = 16;
       for (int64_t l0 = 0; l0 < depth; l0 += kLine) {
         const int64_t end = std::min(depth, l0 + kLine);

@@ -31,7 +31,7 @@ struct MicroKernel {
 
 inline constexpr int kMaxTileElements = 32 * 12;  // mr * nr of the largest
 
-// The fastest for this processor.
+// The fastest micro-kernel for this processor.
 const MicroKernel& micro_kernel();
 
 }  // namespace mygemm::host

@@ -1,4 +1,4 @@
-// What the layers above ask of the host backend besides its kernels.
+// The functions of the host backend, other than kernels, that the layers above call.
 #pragma once
 
 namespace mygemm::host {

@@ -17,7 +17,7 @@ enum class SimdLevel {
   kAvx512     // AVX512F
 };
 
-// The best this processor and its system support; found once.
+// The best instruction set that processor and operating system support; determined once.
 SimdLevel simd_level();
 
 template <int kWidth>

@@ -66,7 +66,7 @@ void naive_backward(const SoftmaxProblem& problem, int64_t r) {
   }
 }
 
-// Streaming does not pay for short rows: parts of cache lines are stored as usual.
+// Non-temporal stores do not pay for short rows, whose incomplete cache lines are stored as usual.
 constexpr int64_t kShortestStream = 1024;
 
 Chunk chunk_at(const SoftmaxProblem& problem, int64_t row, int64_t index) {

@@ -45,7 +45,7 @@ struct ChunkKernels {
                 ChunkScratch& scratch);
 };
 
-// The fastest for this processor.
+// The fastest variant for this processor.
 const ChunkKernels& chunk_kernels();
 
 }  // namespace mygemm::host

@@ -1,4 +1,4 @@
-// What a handle learns from the CUDA runtime, and how the runtime's errors become statuses.
+// The device traits that the CUDA runtime gives, and its errors as statuses.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -14,10 +14,10 @@ __global__ void probe() {}
 // FFMA lanes of one multiprocessor.
 int fp32_lanes(int cc) { return cc == 75 || cc == 80 ? 64 : 128; }
 
-// A device copy reaches about this share of what clock and bus width of the memory promise.
+// Bandwidth of a device copy over the memory's peak, which is clock times bus width.
 constexpr double kCopyShare = 0.88;
 
-// The device that a call made current, until the end of the scope.
+// Makes a device current until the end of the scope.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int ordinal) {
@@ -37,8 +37,8 @@ Status attribute(int ordinal, cudaDeviceAttr which, int* value) {
   return MYGEMM_STATUS_SUCCESS;
 }
 
-// How many clusters of each size run at once, a multiprocessor for each block. None where that
-// cannot be asked or they cannot be scheduled (under MPS, or on part of a GPU).
+// Counts the clusters of each size that run at once, one block a multiprocessor: none where the
+// runtime cannot tell, or cannot schedule them (under MPS, or on part of a GPU).
 void count_clusters(DeviceTraits* traits) {
   if (traits->cc < 90) return;
   const auto* kernel = reinterpret_cast<const void*>(probe);

@@ -1,5 +1,5 @@
-// Division by a number that the host knows: a multiplication, where a kernel of a few microseconds
-// would wait for the dozens of dependent instructions of a division. Pure.
+// Division by a number that the host knows, as a multiplication: the dozens of dependent
+// instructions of a division are a noticeable latency in a kernel of a few microseconds. Pure.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@
 
 namespace mygemm {
 
-// The part of a Config that all operations have: the grid, what it takes, how long it should take.
-// For kernels that launch several grids, the one that does most of the work.
+// The part of a Config that all operations have: the grid, its resources, its estimated time. For
+// kernels that launch several grids, those of the grid that does most of the work.
 struct LaunchConfig {
   double seconds = 0;          // estimated
   int64_t blocks = 0;          // of the grid
@@ -33,7 +33,7 @@ struct PlanOptions {
   const char* forced = nullptr;  // a kernel's name, or nullptr
 };
 
-// What a launch gets besides its problem and its Config. The workspace has the Config's bytes.
+// The arguments of a launch besides problem and Config. The workspace has the Config's bytes.
 struct LaunchContext {
   mygemmStream_t stream;
   void* workspace;

@@ -17,18 +17,18 @@ struct Max {
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-// The largest value of a warp, of none that is a NaN: floats in the order of integers, which one
-// instruction reduces. SM 80.
+// The maximum over a warp of values that are not NaN: floats are mapped to integers in the same
+// order, which one instruction reduces, and back by the same mapping. SM 80.
 __device__ __forceinline__ float warp_largest(float value) {
-  const auto in_order = [](int bits) { return bits ^ (bits >> 31 & 0x7fffffff); };  // and back
+  const auto in_order = [](int bits) { return bits ^ (bits >> 31 & 0x7fffffff); };
   const int bits = static_cast<int>(__float_as_uint(value));
   const int largest = in_order(__reduce_max_sync(0xffffffffu, in_order(bits)));
   return __uint_as_float(static_cast<unsigned>(largest));
 }
 #endif
 
-// Over groups of 2^log2_lanes neighbouring lanes; every lane gets the result. Where the number is
-// known only at run time a step costs one branch more.
+// Reduces over groups of 2^log2_lanes neighbouring lanes; every lane gets the result. Where the
+// number is known only at run time a step costs one branch more.
 template <class Operation>
 __device__ __forceinline__ float warp_reduce(float value, int log2_lanes = 5) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -44,10 +44,9 @@ __device__ __forceinline__ float warp_reduce(float value, int log2_lanes = 5) {
   return value;
 }
 
-// Sums of kCount values, a power of two, over the lanes, each value's to other lanes: with n = 32 /
-// kCount, lane l gets the one of place l / n, or where kCount > 32 those of the kCount / 32 places
-// from l / n on, in values[0] on. Half the values and half the lanes of each go on at every step,
-// kCount shuffles in all.
+// Sums kCount values (a power of two) over the lanes of a warp and distributes the sums: with n =
+// 32 / kCount, lane l gets the sum of values[l / n], or where kCount > 32 the kCount / 32 sums from
+// there on, in values[0] on. Every step halves the values of a lane; kCount shuffles in all.
 template <int kCount>
 __device__ __forceinline__ void warp_sum_each(float (&values)[kCount], int lane) {
   int held = kCount;
@@ -69,14 +68,14 @@ __device__ __forceinline__ void warp_sum_each(float (&values)[kCount], int lane)
   }
 }
 
-// Over a block of whole warps; every thread gets the result. `partial` is shared memory that no
-// thread uses between the last barrier before the call and the first one after it.
+// Reduces over a block of whole warps; every thread gets the result. `partial` is shared memory
+// that no thread uses between the last barrier before the call and the first one after it.
 template <class Operation>
 __device__ __forceinline__ float block_reduce(float value, float (&partial)[32]) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
   value = warp_reduce<Operation>(value);
   if (lane == 0) partial[warp] = value;
-  __syncthreads();  // every warp's part is there
+  __syncthreads();  // every warp has stored its partial result
   return warp_reduce<Operation>(lane < warps ? partial[lane] : Operation::kNothing);
 }
 

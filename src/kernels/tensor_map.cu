@@ -8,7 +8,7 @@ namespace {
 
 using Encode = decltype(&cuTensorMapEncodeTiled);
 
-// Asked of the runtime: a library linked with libcuda would not load on machines without a driver.
+// Found through the runtime: a library linked with libcuda does not load without a driver.
 Encode find_encode() {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;

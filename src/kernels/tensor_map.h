@@ -1,5 +1,5 @@
-// Tensor maps: what the tensor memory accelerator (sm_90 and later) must know of a tensor to copy
-// boxes of it; see ptx/tma.cuh. Host code of .cu files only.
+// Tensor maps: descriptions of tensors by which the tensor memory accelerator (sm_90 and later)
+// copies boxes of them; see ptx/tma.cuh. Host code of .cu files only.
 #pragma once
 
 #include <cuda.h>

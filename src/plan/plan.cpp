@@ -9,7 +9,7 @@
 namespace mygemm {
 namespace {
 
-// Kernels of the device's kind are candidates; the host's and the GPU's never mix.
+// The candidates are the kernels of the device's backend, host or GPU.
 template <class Problem>
 bool same_kind(const Kernel<Problem>& kernel, const DeviceTraits& device) {
   return kernel.on_host() == (device.cc == 0);
@@ -90,7 +90,7 @@ std::string explain(const Problem& problem, const DeviceTraits& device,
                  plan.config.seconds * 1e6, plan.config.workspace_bytes,
                  options.forced ? ", forced by the environment" : "");
   } else {
-    text += std::string("chosen: none (") + last_error_text() + ")\n";  // of any length
+    text += std::string("chosen: none (") + last_error_text() + ")\n";  // sentences have any length
   }
   text += "call: " + describe(problem) + "\n";
   text += line("device: %s", device.name);

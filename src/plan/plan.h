@@ -17,14 +17,14 @@ struct Plan {
   typename Problem::Config config;
 };
 
-// Chooses. Fails (NOT_SUPPORTED with a sentence) where a kernel is forced that cannot run, or where
-// no kernel takes the problem's types.
+// Chooses a kernel. Fails (NOT_SUPPORTED with a sentence) where a kernel is forced that cannot run,
+// or where no kernel takes the problem's types.
 template <class Problem>
 Status make_plan(const Problem& problem, const DeviceTraits& device, const PlanOptions& options,
                  Plan<Problem>* plan);
 
-// What one kernel would be launched with, or the reason why it cannot run. Kernels of the other
-// backend are not asked.
+// The Config that one kernel would be launched with, or the reason why it cannot run. Kernels of
+// the other backend are left out.
 template <class Problem>
 const char* configure(const Kernel<Problem>& kernel, const Problem& problem,
                       const DeviceTraits& device, const PlanOptions& options,

@@ -1,5 +1,5 @@
 // Bytes copied by the tensor memory accelerator (cp.async.bulk). Lowest SM: 90; below it every
-// function stops the kernel, and the plan launches none that calls one. Device only.
+// function stops the kernel, and the plan chooses no kernel that calls one. Device only.
 #pragma once
 
 #include <cstdint>

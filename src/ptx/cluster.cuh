@@ -1,5 +1,5 @@
 // Clusters of thread blocks that reach each other's shared memory. Lowest SM: 90; below it every
-// function stops the kernel, and the plan launches none that calls one. Device only.
+// function stops the kernel, and the plan chooses no kernel that calls one. Device only.
 //
 // A block must not end while another may still write to its shared memory: it ends once it has
 // received all that is sent to it, or after a cluster_sync().
@@ -9,53 +9,51 @@
 
 namespace mygemm::ptx {
 
-// %cluster_ctarank: this block's number within its cluster.
-__device__ __forceinline__ unsigned cluster_rank() {
+// The special registers of a block's cluster.
+enum class ClusterRegister { kRank, kBlocks, kNumber, kCount };
+
+template <ClusterRegister kRegister>
+__device__ __forceinline__ unsigned read_cluster_register() {
   unsigned value = 0;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   __trap();
 #else
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(value));
+  if constexpr (kRegister == ClusterRegister::kRank) {
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(value));
+  } else if constexpr (kRegister == ClusterRegister::kBlocks) {
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(value));
+  } else if constexpr (kRegister == ClusterRegister::kNumber) {
+    asm("mov.u32 %0, %%clusterid.x;" : "=r"(value));
+  } else {
+    asm("mov.u32 %0, %%nclusterid.x;" : "=r"(value));
+  }
 #endif
   return value;
+}
+
+// %cluster_ctarank: this block's number within its cluster.
+__device__ __forceinline__ unsigned cluster_rank() {
+  return read_cluster_register<ClusterRegister::kRank>();
 }
 
 // %cluster_nctarank: blocks of a cluster.
 __device__ __forceinline__ unsigned cluster_blocks() {
-  unsigned value = 0;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  __trap();
-#else
-  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(value));
-#endif
-  return value;
+  return read_cluster_register<ClusterRegister::kBlocks>();
 }
 
 // %clusterid.x: this cluster's number within the grid.
 __device__ __forceinline__ unsigned cluster_number() {
-  unsigned value = 0;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  __trap();
-#else
-  asm("mov.u32 %0, %%clusterid.x;" : "=r"(value));
-#endif
-  return value;
+  return read_cluster_register<ClusterRegister::kNumber>();
 }
 
 // %nclusterid.x: clusters of the grid.
 __device__ __forceinline__ unsigned cluster_count() {
-  unsigned value = 0;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  __trap();
-#else
-  asm("mov.u32 %0, %%nclusterid.x;" : "=r"(value));
-#endif
-  return value;
+  return read_cluster_register<ClusterRegister::kCount>();
 }
 
-// barrier.cluster.arrive.relaxed: this thread is here. Of what it wrote before, only barriers with
-// mbarrier_init_fence() behind them are seen by those who wait: the fence for all else would take
-// as long as a round to L2. Every thread must call, and wait before it arrives again.
+// barrier.cluster.arrive.relaxed: one arrival. Threads that wait see, of this thread's earlier
+// writes, only barriers with mbarrier_init_fence() behind them: a fence for all writes takes as
+// long as a round trip to L2. Every thread must call, and wait before it arrives again.
 __device__ __forceinline__ void cluster_arrive_relaxed() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   __trap();

@@ -6,8 +6,8 @@
 
 namespace mygemm::ptx {
 
-// address + elements, in a register of its own: where unrolled loads are a stride apart, the
-// compiler would keep an address, or a multiple of the stride, for each.
+// address + elements, opaque to the compiler, which would otherwise keep an address, or a multiple
+// of the stride, for each of unrolled loads that are a stride apart.
 template <class T>
 __device__ __forceinline__ T* advanced(T* address, int64_t elements) {
   address += elements;

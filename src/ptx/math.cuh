@@ -10,13 +10,13 @@ __device__ __forceinline__ float exp2_approx(float x) {
   return value;
 }
 
-// fma.rn: d += a * b. The compiler keeps the order of these (and chooses it for fmaf): from the
-// order follows how many operands an instruction reads from the same bank of registers.
+// fma.rn: d += a * b. The compiler keeps the order of these, unlike that of fmaf: the order
+// determines how many operands an instruction reads from the same bank of registers.
 __device__ __forceinline__ void fma_in_order(float& d, float a, float b) {
   asm volatile("fma.rn.f32 %0, %1, %2, %0;" : "+f"(d) : "f"(a), "f"(b));
 }
 
-// add.rn: d += a, where it stands: the compiler does not move it behind what comes after it.
+// add.rn: d += a. The compiler does not move it behind later instructions.
 __device__ __forceinline__ void add_in_order(float& d, float a) {
   asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(d) : "f"(a));
 }

@@ -1,5 +1,5 @@
 // Barriers in shared memory that count arrivals and bytes (mbarrier). Lowest SM: 90; below it every
-// function stops the kernel, and the plan launches none that calls one. Device only.
+// function stops the kernel, and the plan chooses no kernel that calls one. Device only.
 //
 // A barrier has phases, 0 at first. A phase is over once all its arrivals and all the bytes they
 // announced are there; the next one begins by itself. One thread initialises a barrier, then comes
@@ -60,9 +60,9 @@ __device__ __forceinline__ void mbarrier_arrive_at(unsigned barrier) {
 #endif
 }
 
-// mbarrier.arrive behind the loads that brought `bits`. An arrival overtakes loads from shared
-// memory that are still on their way: without this a few in 10^7 elements of a 4096^3 product came
-// out wrong, nearly always (H200). So the address depends on what they brought. The barrier is
+// mbarrier.arrive ordered behind the loads that returned `bits`, on which its address depends. An
+// arrival overtakes loads from shared memory that are in flight: without this dependency a few in
+// 10^7 elements of a 4096^3 product came out wrong, in nearly every run (H200). The barrier is
 // given as shared_address() gives it.
 __device__ __forceinline__ void mbarrier_arrive_behind(unsigned barrier, unsigned bits) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
@@ -100,8 +100,8 @@ __device__ __forceinline__ void mbarrier_wait(uint64_t* barrier, unsigned parity
   mbarrier_wait_at(static_cast<unsigned>(__cvta_generic_to_shared(barrier)), parity);
 }
 
-// One arrival, then a wait until the phase of that arrival is over: the threads that a barrier
-// counts meet, and none needs to know which phase it is.
+// One arrival, then a wait for the end of the phase of that arrival: a rendezvous of the threads
+// that the barrier counts, none of which keeps the phase's parity.
 __device__ __forceinline__ void mbarrier_meet(uint64_t* barrier) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   __trap();

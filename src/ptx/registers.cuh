@@ -1,5 +1,5 @@
 // Registers moved between the warpgroups of a block (setmaxnreg). SM 90a; elsewhere both functions
-// stop the kernel, and the plan launches none that calls one. Device only.
+// stop the kernel, and the plan chooses no kernel that calls one. Device only.
 //
 // All warps of a warpgroup call the same function with the same count, a multiple of 8; those that
 // give registers up must do so, or those that ask for more wait for ever.

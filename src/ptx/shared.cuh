@@ -4,8 +4,8 @@
 namespace mygemm {
 
 // The block's dynamic shared memory as a T; the launch must have asked for sizeof(T) bytes or
-// more. No static shared memory is used anywhere, so sizeof(T) is all a kernel takes. It begins at
-// a multiple of 1024 bytes, which costs none: the swizzle of tensor maps repeats after so many.
+// more. No static shared memory is used anywhere, so sizeof(T) is all a kernel takes. It is aligned
+// to 1024 bytes, the period of the tensor maps' swizzle, at no cost.
 template <class T>
 __device__ __forceinline__ T& shared_storage() {
   extern __shared__ __align__(1024) unsigned char bytes[];
@@ -15,8 +15,8 @@ __device__ __forceinline__ T& shared_storage() {
 
 namespace ptx {
 
-// The address of shared memory as instructions take it. The compiler does not see where it comes
-// from: it would work it out anew in every loop, from a special register that is slow to read.
+// The address of shared memory as instructions take it, opaque to the compiler, which would compute
+// it again in every loop, from a special register that is slow to read.
 __device__ __forceinline__ unsigned shared_address(const void* shared) {
   auto address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   asm volatile("" : "+r"(address));

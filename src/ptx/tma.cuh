@@ -1,5 +1,6 @@
 // Boxes of a tensor copied by the tensor memory accelerator (cp.async.bulk.tensor). Lowest SM: 90;
-// below it every function stops the kernel, and the plan launches none that calls one. Device only.
+// below it every function stops the kernel, and the plan chooses no kernel that calls one. Device
+// only.
 //
 // The map is a kernel's parameter, `const __grid_constant__ CUtensorMap`: the accelerator reads it
 // where the launch put it, and a copy on a thread's stack is not there. kernels/tensor_map.h makes

@@ -1,16 +1,16 @@
-// What the compiler should know of a warp. Any SM. Device only.
+// Warp-uniform values, reductions over a warp, election of a lane. Any SM. Device only.
 #pragma once
 
 namespace mygemm::ptx {
 
-// This warp's number within the block, from one lane: the compiler then knows that all lanes have
-// the same, and keeps what depends on it in uniform registers.
+// This warp's number within the block, broadcast from one lane: the compiler then knows that it is
+// warp-uniform, and keeps values that depend on it in uniform registers.
 __device__ __forceinline__ int warp_number() {
   return __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
 }
 
-// blockIdx.x and threadIdx.x, read anew where they are asked for: what is worked out from them
-// before a loop and needed again behind it then takes no registers in it.
+// blockIdx.x and threadIdx.x, read again at each call: values that are derived from them before a
+// loop and derived again behind it then take no registers in the loop.
 __device__ __forceinline__ unsigned block_again() {
   unsigned block;
   asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
@@ -22,12 +22,12 @@ __device__ __forceinline__ int thread_again() {
   return thread;
 }
 
-// What all lanes have alike, from one of them, for the same reason.
-__device__ __forceinline__ int same_in_warp(int value) {
+// Broadcasts a warp-uniform value from one lane, for the same reason.
+__device__ __forceinline__ int warp_uniform(int value) {
   return __shfl_sync(0xffffffffu, value, 0);
 }
 
-// redux.sync: the largest, and the smallest, of what all lanes have. Before SM 80 by shuffles.
+// redux.sync: the maximum, and the minimum, over the lanes of a warp. Before SM 80 by shuffles.
 __device__ __forceinline__ unsigned largest_in_warp(unsigned value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   for (int apart = 16; apart > 0; apart /= 2) {

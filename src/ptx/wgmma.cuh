@@ -1,5 +1,5 @@
 // Matrix products of a warpgroup on the tensor cores (wgmma). SM 90a; elsewhere every function
-// stops the kernel, and the plan launches none that calls one. Device only.
+// stops the kernel, and the plan chooses no kernel that calls one. Device only.
 //
 // All warps of a warpgroup call every function together. Products run asynchronously: between
 // wgmma_commit() and the wgmma_wait() for it the warps may not touch the registers that products
@@ -28,8 +28,8 @@ __device__ __forceinline__ void wgmma_commit() {
 #endif
 }
 
-// wgmma.wait_group: until all of the warpgroup's products are done. `d` is what they write: the
-// compiler may not use it from before.
+// wgmma.wait_group: until all of the warpgroup's products are done. `d` holds their results, of
+// which the compiler may not use earlier values.
 template <int kCount>
 __device__ __forceinline__ void wgmma_wait(float (&d)[kCount]) {
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -41,16 +41,15 @@ __device__ __forceinline__ void wgmma_wait(float (&d)[kCount]) {
 #endif
 }
 
-// What tells the tensor cores where a matrix of B lies: columns of 32 floats that are contiguous
-// along k, 128 bytes each, swizzled as swizzle.h says, from a multiple of 1024 bytes on. The
-// address is as shared_address() gives it, plus 4 bytes for each k that comes first (multiples of
-// 8). The lower half of the descriptor: address and leading stride in units of 16 bytes. One more
-// is 4 k further on.
+// The lower half of the descriptor of a matrix of B in shared memory: address and leading stride in
+// units of 16 bytes. One more is 4 k further on. The matrix has columns of 32 floats, contiguous
+// along k, 128 bytes each, swizzled as swizzle.h says, from a multiple of 1024 bytes on. `address`
+// is that of shared_address(), plus 4 bytes for each k that is left out (a multiple of 8).
 __device__ __forceinline__ unsigned wgmma_matrix(unsigned address) {
   constexpr unsigned kLeadingStride = 1;
   return kLeadingStride << 16 | address >> 4;
 }
-// The upper half, which all have: 8 columns are 1024 bytes apart; swizzle of 128 bytes.
+// The upper half, the same for all matrices: 8 columns are 1024 bytes apart; swizzle of 128 bytes.
 constexpr unsigned kWgmmaMatrix = 1024 / 16 | 1u << 30;
 
 // wgmma.mma_async.m64nNk8.tf32: d = a b, plus d where `add`; a is 64 x 8, b 8 x kN as

@@ -1,5 +1,5 @@
-// ABI tests: the environment variables that are read when a handle is created. A value that means
-// nothing is an error that names the variable, not a silent default.
+// ABI tests: the environment variables that are read when a handle is created. An unknown value is
+// an error that names the variable, not a silent default.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -67,7 +67,7 @@ TEST(Environment, MathSetsTheModeOfNewHandles) {
 }
 
 TEST(Environment, ForcedKernelThatCannotRunIsNotSupported) {
-  // A kernel for GPUs: known by name, and not for this backend.
+  // A kernel for GPUs: a known name, but not for this backend.
   Handle handle(Family::kTranspose, "tiled", 0);
   const float in = 1;
   float out = 0;

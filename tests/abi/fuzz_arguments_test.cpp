@@ -1,6 +1,6 @@
-// ABI tests: every compute call with random arguments, legal and not, held to rules.h: its status,
-// the argument that its sentence names, and that a refused call writes nothing and a legal one
-// only where it may. On the host backend, whose pointers are ordinary ones.
+// ABI tests: every compute call with random arguments, legal and not, compared with rules.h: its
+// status, the argument that its sentence names, and that a refused call writes nothing and a legal
+// one only where it may. On the host backend, whose pointers are ordinary ones.
 #include <algorithm>
 #include <cctype>
 #include <cstring>
@@ -51,7 +51,7 @@ class FuzzArguments : public ::testing::Test {
   unsigned char* begin() const { return memory_.as<unsigned char>(); }
   Arena arena() const { return {begin(), static_cast<int64_t>(kArenaBytes)}; }
 
-  // Makes the call and compares what happens with the verdict; false on a difference.
+  // Makes the call and compares its effects with the verdict; false on a difference.
   template <class Call, class F>
   bool check(const Call& call, F perform) {
     const Verdict expected = rules(call, arena());
@@ -87,7 +87,7 @@ class FuzzArguments : public ::testing::Test {
       if (!check(generate(), perform)) ++failures;
     }
     if (failures > 0) return;
-    // The generator reaches both sides of the rules, and the case that is legal and looks not so.
+    // The generator makes legal calls, illegal ones, and legal ones with interleaved operands.
     EXPECT_GT(legal_, kCases / 5);
     EXPECT_GT(refused_, kCases / 5);
     EXPECT_GT(interleaved_, kCases / 1000);
@@ -210,7 +210,7 @@ TEST_F(FuzzArguments, TransposeStridedBatched) {
       });
 }
 
-// The pointer-array form by hand: what can be wrong with arrays and what they hold.
+// The pointer-array form by hand: errors of the arrays and of the pointers in them.
 TEST_F(FuzzArguments, SgemmBatched) {
   const float one = 1;
   float* matrices = reinterpret_cast<float*>(begin());

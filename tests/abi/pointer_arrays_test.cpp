@@ -1,5 +1,5 @@
-// ABI tests: what arrays of matrix pointers hold is checked where it can be read, on the host, and
-// before anything is written.
+// ABI tests: the pointers in arrays of matrix pointers are checked where they can be read, on the
+// host, before anything is written.
 #include <cstdint>
 #include <string>
 

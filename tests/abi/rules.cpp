@@ -57,7 +57,7 @@ Extent extent(const Operand& operand) {
           (std::max<Wide>(shift, 0) + one_matrix(operand)) * operand.element_bytes};
 }
 
-// Its byte counts do not fit 64 bits, or its addresses no address space.
+// Whether its byte counts exceed 64 bits, or its addresses the address space.
 bool too_large(const Operand& operand) {
   const Wide limit = INT64_MAX;
   const Wide shift = last_shift(operand);
@@ -78,7 +78,7 @@ bool inside(const Arena& arena, const Operand& operand) {
   return start + e.lowest >= 0 && start + e.end <= arena.bytes;
 }
 
-// Matrices to look at: all, or two where all are the same, however many that may be.
+// Number of matrices to check: all, or two where all are the same.
 int64_t distinct_matrices(const Operand& operand) {
   return operand.stride == 0 ? std::min<int64_t>(operand.batch, 2) : operand.batch;
 }
@@ -93,7 +93,7 @@ void visit_matrix(const Arena& arena, const Operand& operand, int64_t i, F visit
   }
 }
 
-// The bytes of an output batch, each with the number of the matrix that has it; -1: none.
+// The bytes of an output batch, each with the number of its matrix; -1: none.
 class Footprint {
  public:
   Footprint(const Arena& arena, const Operand& operand)
@@ -152,7 +152,7 @@ Verdict memory_rules(const std::vector<Input>& inputs, const Operand& out, const
   sizes.refuse_if(too_large(out), out.name);
   for (const Input& input : inputs) sizes.refuse_if(too_large(input.operand), input.operand.name);
   if (sizes.broken()) {
-    // An output that is at fault as well may be found first.
+    // The output may be named instead, where it is at fault as well.
     sizes.refuse_if(true, out.name);
     return sizes.verdict();
   }
@@ -191,7 +191,7 @@ Verdict open_verdict() {
 
 namespace {
 
-// C takes D's place: as an operand there is only D.
+// C is D: there is one operand for both.
 bool c_is_d(const GemmCall& call) {
   return call.old_c == nullptr || (call.old_c == call.c && call.ld_old_c == call.ldc &&
                                    (call.batch == 1 || call.stride_old_c == call.stride_c));
@@ -248,7 +248,7 @@ Verdict rules(const GemmCall& call, const Arena& arena) {
   const bool reads_inputs = call.k > 0 && !(alpha_placed && *call.alpha == 0);
   const bool reads_c = own_c && !(beta_placed && *call.beta == 0);
   const bool keeps_c = !own_c && call.bias == nullptr && call.activation == MYGEMM_ACTIVATION_NONE;
-  // C becomes C: whether that is nothing to do, pointers or not, is not said of mygemm_sgemm.
+  // C = C: mygemm.h leaves open whether mygemm_sgemm then checks pointers.
   if (!reads_inputs && keeps_c && beta_placed && *call.beta == 1) {
     return call.general ? done() : open_verdict();
   }
@@ -350,7 +350,7 @@ Verdict rules(const TransposeCall& call, const Arena& arena) {
   const Operand out{"out",      call.out,   call.cols,       call.rows,
                     call.ldout, call.batch, call.stride_out, element_bytes};
   Verdict verdict = memory_rules({{in, in_place}}, out, arena);
-  // In place the elements of in's layout are the call's to use as well.
+  // In place the call may write the elements of in's layout as well.
   if (in_place && !verdict.writes.empty()) {
     for (int64_t i = 0; i < distinct_matrices(in); ++i) {
       visit_matrix(arena, in, i,

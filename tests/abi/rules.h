@@ -10,7 +10,7 @@
 
 namespace mygemm_tests {
 
-// All addresses that can be legal lie in one arena.
+// The memory that holds all legal addresses.
 struct Arena {
   const unsigned char* begin;
   int64_t bytes;
@@ -25,15 +25,15 @@ struct Operand {
   int64_t element_bytes;
 };
 
-// What a call must do. `culprits`: the arguments that its sentence may name.
+// The required result of a call. `culprits`: the arguments that its sentence may name.
 struct Verdict {
   mygemmStatus_t status = MYGEMM_STATUS_SUCCESS;
   std::vector<std::string> culprits;
   bool nothing_to_do = false;
   bool open = false;           // the header leaves it to the library
-  bool outside_arena = false;  // legal as far as arguments go, but no such memory is there
-  bool interleaved = false;    // an input's addresses lie among the output's, sharing none
-  std::vector<bool> writes;    // by byte of the arena, of a legal call
+  bool outside_arena = false;  // legal arguments, but outside the arena
+  bool interleaved = false;  // the addresses of an input and the output interleave without overlap
+  std::vector<bool> writes;  // by byte of the arena, of a legal call
 };
 
 struct GemmCall {

@@ -1,4 +1,4 @@
-"""What the tests of bench/'s scripts run: programs, and those scripts by name."""
+"""Support for the tests of bench/'s scripts: runs programs, and the scripts by name."""
 
 import pathlib
 import subprocess

@@ -19,7 +19,7 @@ QUICK = ["--backend", "host", "--hot", "--groups", "3", "--min-time", "0.02"]
 OPERATIONS = ["sgemm", "softmax", "transpose"]
 PEER_OF_EVERY_RESULT = {"sgemm": "naive", "gemm": "plain", "softmax": "copy",
                         "transpose": "copy"}
-# What the "tiny" suites hold: a run that measured less has failed.
+# Numbers of results of the "tiny" suites: a run with fewer has failed.
 TINY = {"sgemm": 7, "softmax": 5, "transpose": 6}
 KINDS_OF_DATA = ["normal", "uniform", "uniform_signed", "wide", "scaled_lines", "scaled_depth",
                  "mixed_depth", "integers", "sparse", "identity", "disjoint", "graded"]
@@ -156,7 +156,7 @@ class Smoke(unittest.TestCase):
             self.assertGreater(figures[name]["median"], 0)
 
     def check_errors(self, result, expected):
-        """Of one product: `expected` has the names of all that computed it, and their rows."""
+        """Of one product: `expected` has the names of all that computed it, and their kernels."""
         rows = {entry["name"]: entry["row"] for entry in result["errors"]}
         self.assertEqual({name: row for name, row in rows.items() if row}, expected)
         self.assertEqual(result["peer"], next((name for name in rows if not rows[name]), None))

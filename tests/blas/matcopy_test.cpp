@@ -1,5 +1,5 @@
 // Tests of the drop-in BLAS: matrix copies by every interface against a loop over elements; gaps
-// between lines are left alone.
+// between lines stay unchanged.
 #include <algorithm>
 #include <limits>
 #include <ostream>
@@ -56,7 +56,7 @@ void fill(const Case& c, std::vector<float>* memory) {
   }
 }
 
-// What memory holds afterwards, given what B's memory held before.
+// The expected memory after the call, given B's memory before it.
 std::vector<float> expected(const Case& c, std::vector<float> memory) {
   const Layout b = layout_of_b(c);
   for (int i = 0; i < b.rows; ++i) {
@@ -134,8 +134,8 @@ TEST(BlasMatrixCopy, OutOfPlaceEqualsALoop) {
   }
 }
 
-// Memory in A's layout, B's or both is checked where it belongs to B or to neither; what belonged
-// to A alone may hold anything.
+// Elements of B's layout and elements of neither layout are checked; those of A's layout only may
+// hold anything.
 TEST(BlasMatrixCopy, InPlaceEqualsALoop) {
   for (const Case& c : cases()) {
     const size_t size = std::max(layout_of_a(c).size(), layout_of_b(c).size());
@@ -165,7 +165,8 @@ TEST(BlasMatrixCopy, OfNothingSucceeds) {
   EXPECT_EQ(take_report().position, 0);
 }
 
-// Beyond the standard: the backend refuses operands that overlap, and a copy of A steps in.
+// Beyond the standard: the backend refuses operands that overlap, which then go through a copy of
+// A.
 TEST(BlasMatrixCopy, ThatOverlapsIsThroughACopy) {
   std::vector<float> memory{1, 2, 3, 4, 5, 6, 7, 8};
   cblas_somatcopy(kColumnMajor, 112, 2, 3, 1, memory.data(), 2, memory.data() + 1, 3);

@@ -1,4 +1,4 @@
-// Tests of the drop-in BLAS: which products are worth their way to a GPU.
+// Tests of the drop-in BLAS: which products are worth the transfers to a GPU.
 #include <gtest/gtest.h>
 
 #include "blas/offload_cost.h"

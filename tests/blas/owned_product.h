@@ -1,4 +1,4 @@
-// Tests of the drop-in BLAS: a product with memory of its own, and what it should come to.
+// Tests of the drop-in BLAS: a product with memory of its own, and its expected result.
 #pragma once
 
 #include <cmath>

@@ -13,7 +13,7 @@ int records_until_failure = -1;  // -1: never
 size_t largest_allocation = SIZE_MAX;
 }  // namespace
 
-// In the place of the emulator's, whose streams hold nothing, so that there is nothing to record.
+// Replaces the emulator's function, which records nothing since its streams are empty.
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
   if (event == nullptr) return cudaErrorInvalidResourceHandle;
   if (records_until_failure == 0) return cudaErrorLaunchFailure;
@@ -21,7 +21,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
   return cudaSuccess;
 }
 
-// The emulator's, with a device as full as a test wants it.
+// Replaces the emulator's function, with as much free memory as a test sets.
 cudaError_t cudaMalloc(void** data, size_t bytes) {
   *data = bytes <= largest_allocation ? emulator::allocate(bytes) : nullptr;
   return *data ? cudaSuccess : cudaErrorMemoryAllocation;
@@ -58,7 +58,7 @@ TEST(BlasPipelineFailure, TakesSmallerTilesWhereDeviceMemoryIsTaken) {
   EXPECT_EQ(another.wrong(), 0);
 }
 
-// Whatever fails, C is either as it was or complete.
+// After any failure, C is either unchanged or complete.
 TEST(BlasPipelineFailure, LeavesTheRestToTheHostWhereCudaFails) {
   int untouched = 0;
   int finished_by_host = 0;

@@ -1,4 +1,4 @@
-// Tests of the drop-in BLAS with a GPU or the emulator: products cut in every way.
+// Tests of the drop-in BLAS with a GPU or the emulator: products divided into tiles in every way.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -69,8 +69,8 @@ TEST(BlasPipeline, DoesNotReadCWhereBetaIsZero) {
   EXPECT_EQ(product.wrong(), 0);
 }
 
-// The last tile is narrower than the memory that all have on the device: its columns lie further
-// apart there than they need to, in the pinned buffers too.
+// The last tile is narrower than the slots on the device: its leading dimension there and in the
+// pinned buffers is larger than its height.
 TEST(BlasPipeline, NarrowLastTilesFitTheirBuffers) {
   const PipelineLimits limits{{20'000, 40, 2}, 512, 0};
   for (const bool trans : {false, true}) {

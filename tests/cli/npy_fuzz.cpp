@@ -1,6 +1,6 @@
-// libFuzzer target of the .npy reader. Any bytes either fail with Error or give a header that is
-// true of them: its sizes fit the data, and writing it again says the same. Everything else that
-// happens (another exception, an overflow, a read out of bounds) is a crash and a finding.
+// libFuzzer target of the .npy reader. Any bytes either fail with Error or give a valid header: its
+// sizes fit the data, and writing it again gives the same. Anything else (another exception, an
+// overflow, a read out of bounds) is a crash and a finding.
 #include <cstdint>
 #include <cstdlib>
 #include <span>

@@ -1,4 +1,4 @@
-// The .npy reader and writer: what NumPy may write is read, everything else is refused with a
+// The .npy reader and writer: files that NumPy may write are read, all others are refused with a
 // sentence that says why.
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Uses cuBLAS by linking to it: as a program, and as a plugin that cublas_loader loads.
+// A user of cuBLAS that links to it: a program, and a plugin that cublas_loader loads.
 #include <cstdio>
 
 #include "cublas_user.h"

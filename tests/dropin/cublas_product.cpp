@@ -15,7 +15,7 @@ float expected(int batch, int i, int j) {
 
 const void* untyped(const float* scalar) { return scalar; }
 
-// A function of C++ for a name that cublas_api.h overloads.
+// A function object for a name that cublas_api.h overloads.
 constexpr auto gemm_ex = [](auto... x) { return cublasGemmEx(x...); };
 constexpr auto gemm_batched_ex = [](auto... x) { return cublasGemmBatchedEx(x...); };
 constexpr auto gemm_strided_ex = [](auto... x) { return cublasGemmStridedBatchedEx(x...); };

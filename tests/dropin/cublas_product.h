@@ -1,5 +1,5 @@
-// The products that the tests of the cuBLAS drop-in ask for: one and the same, through each of
-// cuBLAS's twelve functions.
+// The product of the tests of the cuBLAS drop-in: the same through each of cuBLAS's twelve
+// functions.
 #pragma once
 
 #include <cublas_api.h>
@@ -26,7 +26,7 @@ DeviceBuffer upload_elements(int count);
 // The addresses of both matrices of a batch, in device memory.
 DeviceBuffer addresses(const DeviceBuffer& matrices, long long stride);
 
-// The operands of one call, and the call as cuBLAS would be told of it.
+// The operands and arguments of one call.
 struct Product {
   cublasHandle_t handle = nullptr;
   cublasOperation_t transb = CUBLAS_OP_T;

@@ -1,5 +1,5 @@
-// The cuBLAS drop-in: what it takes, computed right, and what it forwards, argument for argument.
-// Runs over the emulated kernels and on a GPU, before a cuBLAS that only writes calls down.
+// The cuBLAS drop-in: calls that it takes are computed right, others are forwarded with the same
+// arguments. Runs with the emulated kernels and on a GPU, before a cuBLAS that only records calls.
 #include <thread>
 #include <utility>
 
@@ -30,7 +30,7 @@ class CublasDropIn : public BackendTest {
     EXPECT_TRUE(is_right(product, way.batches));
   }
 
-  // cuBLAS gets the very arguments, its status is the call's, and C is as it was.
+  // cuBLAS gets the same arguments, its status is the call's, and C is unchanged.
   void expect_forwarded(const Way& way, Product product = {}) {
     SCOPED_TRACE(way.name);
     product.handle = handle_;
@@ -110,7 +110,7 @@ TEST_F(CublasDropIn, LeavesBadArgumentsToCublas) {
   }
 }
 
-// Of cuBLAS's functions some crash on these.
+// NULL arguments, on which some functions of cuBLAS crash.
 TEST_F(CublasDropIn, RefusesNullItself) {
   const std::function<void(Product&)> spoil[] = {
       [](Product& p) { p.alpha = nullptr; }, [](Product& p) { p.beta = nullptr; },
@@ -152,8 +152,8 @@ TEST_F(CublasDropIn, FollowsThePointerMode) {
   }
 }
 
-// A kernel that cannot do without a workspace, forced on a thread's new handle, tells which one the
-// call had: without enough of it mygemm takes no part.
+// A forced kernel that needs a workspace shows which workspace the call had: without enough of it
+// the call is forwarded.
 TEST_F(CublasDropIn, WorksInTheWorkspaceThatTheHandleHas) {
   const DeviceBuffer small(64, 0, 256), large(1 << 20, 0, 256);
   const int k = 512;
@@ -175,10 +175,10 @@ TEST_F(CublasDropIn, WorksInTheWorkspaceThatTheHandleHas) {
     cublasSetWorkspace_v2(handle_, large.data(), large.bytes());
     EXPECT_TRUE(is_taken());
     cublasSetWorkspace_v2(handle_, small.data(), small.bytes());
-    cublasSetStream_v2(handle_, nullptr);  // takes it away
+    cublasSetStream_v2(handle_, nullptr);  // resets it
     EXPECT_TRUE(is_taken());
     cublasSetWorkspace_v2(handle_, small.data(), small.bytes());
-    cublasDestroy_v2(handle_);  // a new handle, perhaps at the same address, knows nothing of it
+    cublasDestroy_v2(handle_);  // a new handle, perhaps at the same address, has no workspace
     ASSERT_EQ(cublasCreate_v2(&handle_), CUBLAS_STATUS_SUCCESS);
     EXPECT_TRUE(is_taken());
   }).join();

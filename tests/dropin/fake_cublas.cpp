@@ -1,7 +1,7 @@
 // See fake_cublas.h. FAKE_MAJOR is the major version that it claims to be of.
 #include "fake_cublas.h"
 
-// The only settings that the drop-in asks for.
+// The settings that the drop-in reads.
 struct cublasContext {
   cudaStream_t stream = nullptr;
   cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;

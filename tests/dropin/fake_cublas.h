@@ -1,5 +1,5 @@
 // A stand-in for libcublas.so.13 that computes nothing: it keeps settings of its handles as cuBLAS
-// does, and writes down each call of a product with all its arguments.
+// does, and records each call of a product with all its arguments.
 #pragma once
 
 #include <cublas_api.h>
@@ -10,7 +10,7 @@
 // The last call of a product or a sum, as `said` below writes it; empty where there was none since
 // the last time it was asked for.
 extern "C" const char* fake_cublas_last_call();
-// What products return from now on.
+// Sets the status that products return from now on.
 extern "C" void fake_cublas_answer(cublasStatus_t status);
 
 namespace fake_cublas {

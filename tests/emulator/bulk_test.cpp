@@ -1,5 +1,5 @@
-// Proves the emulator's copies of plain bytes: they land where and when they must, and each mistake
-// that it is there to find is found.
+// Tests the emulator's copies of plain bytes: they arrive where and when they must, and every kind
+// of mistake that the emulator detects is reported.
 #include <numeric>
 #include <string>
 #include <vector>
@@ -80,8 +80,8 @@ TEST_F(BulkTest, BytesAreThereAfterTheWaitOnly) {
   }
 }
 
-// Two copies, of which that to `full` is announced when that to `other` has arrived: then its bytes
-// may be there long before.
+// Two copies; that to `full` is announced when that to `other` has arrived, so that its bytes may
+// arrive before they are announced.
 __global__ void announce_late(const unsigned char* in, unsigned char* out) {
   Buffer& shared = mygemm::shared_storage<Buffer>();
   if (threadIdx.x == 0) {

@@ -1,4 +1,4 @@
-// Proves the emulator's launches of clusters: what is refused, and how many clusters find room.
+// Tests the emulator's launches of clusters: refusals, and the number of clusters that fit.
 #include "device.h"
 #include "emulator_fixture.h"
 
@@ -39,7 +39,7 @@ TEST_F(ClusterLaunchTest, LargeClustersAreAskedForByKernel) {
   EXPECT_EQ(status(9, 18), cudaErrorInvalidClusterSize);
 }
 
-// By one block of one thread.
+// Launches one block of one thread.
 cudaError_t launch_with(cudaLaunchAttributeID id) {
   cudaLaunchAttribute attribute{};
   attribute.id = id;
@@ -66,7 +66,7 @@ TEST_F(EmulatorTest, OlderDevicesKnowNeitherAttribute) {
             cudaErrorInvalidClusterSize);
 }
 
-// Of blocks of 1024 threads; less than 0 where the question is refused.
+// Clusters of blocks of 1024 threads that fit; less than 0 where the query is refused.
 int clusters_of(unsigned blocks) {
   cudaLaunchAttribute attribute = cluster_of(blocks);
   cudaLaunchConfig_t config{};

@@ -1,5 +1,5 @@
-// Proves the emulator's clusters: blocks that run together and the stores between them. Each
-// mistake that they are there to find is found.
+// Tests the emulator's clusters: blocks that run together and the stores between them. Every kind
+// of mistake that the emulator detects is reported.
 #include <string>
 #include <vector>
 
@@ -61,7 +61,7 @@ TEST_F(ClusterTest, GridsAreCutToWholeClusters) {
 
 // ---- barriers ----
 
-// Each block by a number of steps of its own, each step with what only a block's threads share.
+// Each block runs a different number of steps, with barriers and exchanges within the block.
 __global__ void step_apart(int* out) {
   int& shared = mygemm::shared_storage<int>();
   const unsigned number = threadIdx.x;
@@ -261,7 +261,7 @@ struct Buffer {
   alignas(16) unsigned char bytes[16];
 };
 
-// Block 0 sends block `rank` a value, and all wait for the end of that block's phase.
+// Block 0 sends a value to block `rank`, and all wait for the end of that block's phase.
 __global__ void send(Step step, const void* in) {
   Buffer& shared = mygemm::shared_storage<Buffer>();
   auto* const bytes = reinterpret_cast<unsigned char*>(&shared);
@@ -271,7 +271,7 @@ __global__ void send(Step step, const void* in) {
   const bool receives = ptx::cluster_rank() == step.rank;
   if (receives) ptx::mbarrier_arrive_expect_tx(&shared.full, step.bytes);
   if (ptx::cluster_rank() == 0) {
-    if (step.late) {  // what it waits for comes when all else is done
+    if (step.late) {  // its wait ends when all else is done
       ptx::mbarrier_init(&shared.loaded, 1);
       ptx::mbarrier_init_fence();
       ptx::bulk_load(shared.bytes, in, 16, &shared.loaded);

@@ -1,5 +1,5 @@
-// Proves the emulator's 16-bit types: every pattern there and back, and rounding at and around the
-// middle between every two neighbours.
+// Tests the emulator's 16-bit types: every bit pattern to float and back, and rounding at and
+// around the middle between every two neighbours.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

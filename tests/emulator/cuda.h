@@ -36,7 +36,7 @@ enum CUtensorMapL2promotion {
 
 enum CUtensorMapFloatOOBfill { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 };
 
-// Not to be called by this name, which a GPU's machine has in the driver's library only: see
+// Must not be called by this name, which only the driver's library has: see
 // cudaGetDriverEntryPointByVersion().
 CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,
                                 void* address, const cuuint64_t* extents, const cuuint64_t* strides,

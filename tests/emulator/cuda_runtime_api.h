@@ -103,6 +103,8 @@ struct cudaDeviceProp {
   int memoryBusWidth;
   int maxThreadsPerBlock;
   int maxThreadsPerMultiProcessor;
+  int maxBlocksPerMultiProcessor;
+  int regsPerMultiprocessor;
   int warpSize;
 };
 

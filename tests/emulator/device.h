@@ -16,6 +16,7 @@ struct Device {
 };
 
 inline constexpr int kThreadsPerBlock = 1024;
+inline constexpr int kRegistersPerSm = 65536;
 inline constexpr int kSharedPerBlockDefault = 48 << 10;
 inline constexpr int kSharedReservedPerBlock = 1 << 10;
 

@@ -1,5 +1,5 @@
-// Emulator of the CUDA runtime: what device code calls without including anything more. Functions
-// that wait for other threads remember where they were called, for reports of deadlocks.
+// Emulator of the CUDA runtime: the built-in functions of device code. Functions that wait for
+// other threads record their place of call, for reports of deadlocks.
 #pragma once
 
 #include <math.h>
@@ -140,11 +140,14 @@ constexpr std::common_type_t<A, B> max(A a, B b) {
   return T(a) < T(b) ? T(b) : T(a);
 }
 
-// The old value. Threads run one at a time, so that a plain sum does. Others may wait for it.
-inline unsigned atomicAdd(unsigned* address, unsigned value) {
+// The old value. Threads run one at a time, so that a plain sum does. Others may wait for it, and
+// may draw from the same counter and be far ahead before this thread does anything with its number.
+inline unsigned atomicAdd(unsigned* address, unsigned value,
+                          emulator::Site site = emulator::Site::here()) {
   const unsigned old = *address;
   *address = old + value;
   emulator::wake_waiters(address);
+  emulator::step_aside(site);
   return old;
 }
 

@@ -1,4 +1,4 @@
-// What the emulator's own tests share: typed device arrays, short launches, a clean start.
+// Support for the emulator's own tests: typed device arrays, short launches, a clean start.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -35,6 +35,7 @@ namespace {
 
 constexpr const char* kBlockBarrier = "__syncthreads";
 constexpr const char* kClusterBarrier = "cluster_sync";
+constexpr const char* kAside = "its turn";
 
 const Grid* running_grid;
 std::vector<unsigned> resident_clusters;  // that have not ended, by their place in `blocks`
@@ -53,7 +54,7 @@ BlockRange blocks_of(unsigned cluster) {
 void thread_main() {
   for (;;) {
     running_grid->kernel();
-    wait_for_copies(-1);  // whatever is left, committed or not
+    wait_for_copies(-1);  // all copies, committed or not
     running->state = State::kExited;
     --blocks[running_block].threads_left;
     Fiber::suspend();
@@ -109,9 +110,9 @@ bool same_text(const char* one, const char* other) {
   return one == other || std::strcmp(one, other) == 0;
 }
 
-// True where all of `count` threads wait at one and the same barrier of this name; they can then go
-// on. A barrier after some threads have left is refused, as is one reached from two places:
-// hardware may let it pass, the language does not promise it.
+// True where all of `count` threads wait at the same barrier of this name; they can then continue.
+// A barrier after some threads have left is refused, as is one reached from two places: hardware
+// may accept these, the language does not guarantee them.
 bool pass_barrier(const char* name, Thread* first, size_t count) {
   const bool all_there = std::all_of(first, first + count, [&](const Thread& thread) {
     return thread.state == State::kWaiting && thread.name == name &&
@@ -158,10 +159,23 @@ bool lanes_agree(const Thread& self) {
   return true;
 }
 
-// Of what is under way and a thread waits for: copies or products, by chance.
+// Completes copies or products that a thread waits for, in random order.
 bool land_something() {
   if (chance() % 2 == 0) return land_transfers() || land_products();
   return land_products() || land_transfers();
+}
+
+// Lets a thread go on that has stepped aside.
+bool call_back_one() {
+  std::vector<Thread*> aside;
+  for (size_t i = 0; i < blocks.size() * num_threads; ++i) {
+    if (threads[i].state == State::kWaiting && threads[i].name == kAside) {
+      aside.push_back(&threads[i]);
+    }
+  }
+  if (aside.empty()) return false;
+  aside[chance() % aside.size()]->state = State::kReady;
+  return true;
 }
 
 void begin_cluster(BlockRange range, const uint3& first) {
@@ -186,8 +200,8 @@ bool has_ended(BlockRange range) {
                      [](const Block& block) { return block.threads_left == 0; });
 }
 
-// Lets the next clusters start where others have ended. What arrives after a block has gone
-// overwrites the next one's shared memory: then the cluster has not ended.
+// Starts the next clusters where others have ended. A cluster to which stores are in flight has not
+// ended: they would overwrite the shared memory of the next one.
 bool replace_clusters(StartOrder* order) {
   bool progress = false;
   std::erase_if(resident_clusters, [&](unsigned cluster) {
@@ -202,7 +216,7 @@ bool replace_clusters(StartOrder* order) {
   return progress;
 }
 
-// Not rounded up: the address sanitizer then sees the first byte too many.
+// Not rounded up, so that the address sanitizer detects an access to the next byte.
 void* allocate_shared(size_t bytes) {
   void* data = nullptr;
   if (bytes > 0 && posix_memalign(&data, kSharedAlignment, bytes) != 0) throw std::bad_alloc();
@@ -241,13 +255,14 @@ bool run(const Grid& grid) {
   resident_clusters.resize(order.resident());
   std::iota(resident_clusters.begin(), resident_clusters.end(), 0u);
   for (const unsigned cluster : resident_clusters) begin_cluster(blocks_of(cluster), order.next());
-  while (run_blocks() || pass_cluster_barriers() || replace_clusters(&order) || land_something()) {
+  while (run_blocks() || pass_cluster_barriers() || replace_clusters(&order) || land_something() ||
+         call_back_one()) {
   }
   const bool finished = resident_clusters.empty();
   if (!finished) {
     std::fprintf(stderr, "emulator: the grid cannot finish, %s\n", order.description().c_str());
     for (const unsigned cluster : resident_clusters) report_blocks(blocks_of(cluster));
-    threads.clear();  // fibers in the middle of a kernel are of no use any more
+    threads.clear();  // fibers in the middle of a kernel cannot be reused
   }
   blocks.clear();
   return finished;
@@ -270,7 +285,7 @@ const LaneValues& exchange(const char* name, unsigned mask, uint64_t value, Site
   unsigned& waiting = blocks[running_block].lanes_waiting[current / kWarpSize];
   waiting |= 1u << lane();
   if ((mask >> lane() & 1) != 0 && (waiting & mask) == mask && lanes_agree(self)) {
-    // The last to arrive hands out the values, and need not wait itself.
+    // The last to arrive distributes the values, and need not wait itself.
     Thread* const warp = &self - lane();
     LaneValues values;
     for (unsigned i = 0; i < kWarpSize; ++i) {
@@ -295,6 +310,11 @@ void wait_for_object(const char* name, const void* object, unsigned parity, Site
 
 void wait_for_flag(const unsigned* flag, Site site) {
   wait_at(kFlag, 0, site, flag);
+  Fiber::suspend();
+}
+
+void step_aside(Site site) {
+  wait_at(kAside, 0, site);
   Fiber::suspend();
 }
 

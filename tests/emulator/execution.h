@@ -58,6 +58,9 @@ const LaneValues& exchange(const char* name, unsigned mask, uint64_t value, Site
 
 // Waits for a change of a flag in global memory, which ends with wake_waiters(flag).
 void wait_for_flag(const unsigned* flag, Site site);
+// Goes on when nothing else can, of several threads one by chance: so others are ahead of it as far
+// as they do not wait for it.
+void step_aside(Site site);
 
 unsigned lane();
 unsigned thread_number();  // within the block
@@ -65,7 +68,7 @@ unsigned thread_number();  // within the block
 // The shared memory of the running block: exactly the bytes that the launch asked for.
 void* shared_memory();
 size_t shared_bytes();
-// Whether all these bytes belong to it.
+// Whether all these bytes belong to the shared memory of the running block.
 bool in_shared_memory(const void* data, size_t bytes);
 
 // Ends the process with a message, as a GPU stops a kernel that breaks one of its rules.
@@ -75,9 +78,9 @@ inline bool is_multiple(const void* address, size_t of) {
   return reinterpret_cast<uintptr_t>(address) % of == 0;
 }
 
-// Asynchronous copies. Each happens at a moment of the emulator's choice between its start and the
-// wait for its group: at once or as late as can be, by chance, so that both a missing wait and a
-// buffer filled too early show. A nullptr for `from` fills with zeros.
+// Asynchronous copies. Each happens between its start and the wait for its group, at random either
+// at once or as late as possible, so that both a missing wait and a buffer filled too early are
+// detected. A nullptr for `from` fills with zeros.
 void start_copy(void* to, const void* from, size_t bytes);
 void commit_copies();
 void wait_for_copies(int pending_groups);
@@ -103,7 +106,7 @@ std::byte* shared_address(unsigned block, size_t offset);
 size_t shared_offset(unsigned block, const void* address);
 bool has_ended(unsigned block);
 
-// By MYGEMM_EMULATED_SEED.
+// The next random number; MYGEMM_EMULATED_SEED is the seed.
 unsigned random_number();
 
 }  // namespace emulator

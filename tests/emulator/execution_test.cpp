@@ -1,5 +1,5 @@
-// Proves the emulator's execution of grids: right kernels give right answers, and each kind of
-// mistake that it is there to find is found. The kernels here are small and of this file only.
+// Tests the emulator's execution of grids: correct kernels give correct results, and every kind of
+// mistake that the emulator detects is reported. The kernels are small and of this file only.
 #include <algorithm>
 #include <cmath>
 #include <limits>

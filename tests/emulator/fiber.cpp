@@ -60,8 +60,8 @@ Fiber::Fiber(void (*body)()) : body_(body) {
   mapping_ = static_cast<std::byte*>(mapping);
   mprotect(mapping_, kGuardBytes, PROT_NONE);
 #if defined(__x86_64__)
-  // What the switch pops: six registers and the address to return to. Above it a null return
-  // address ends stack traces and aligns the stack as after a call.
+  // The initial stack for the switch, which pops six registers and the return address. Above them a
+  // null return address ends stack traces and aligns the stack as after a call.
   auto* top = reinterpret_cast<uintptr_t*>(mapping_ + kGuardBytes + kStackBytes);
   top[-2] = reinterpret_cast<uintptr_t>(&Fiber::start);
   context_ = top - 8;

@@ -81,7 +81,7 @@ cudaError_t read_launch(const cudaLaunchConfig_t& config, const void* kernel, Gr
       error =
           read_cluster(attribute.val, blocks.x, attributes_of[kernel].nonportable_clusters, grid);
     } else if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization) {
-      // Allowed or not, a grid begins when the one before it has ended.
+      // With or without the attribute, a grid begins when the one before it has ended.
       error = device().cc >= 90 ? cudaSuccess : cudaErrorNotSupported;
     }
     if (error != cudaSuccess) return error;
@@ -103,8 +103,8 @@ unsigned blocks_granted(unsigned asked_for, unsigned cluster_blocks) {
   return std::min(asked_for, clusters * cluster_blocks);
 }
 
-// A GPU has room for fewer: the multiprocessors of a cluster are neighbours. A grid that is granted
-// few blocks runs on a device with room for few.
+// A GPU fits fewer, since the multiprocessors of a cluster are neighbours. A grid that is granted
+// few blocks runs on a device that fits few.
 int active_clusters(const Grid& grid) {
   if (grid.cluster_blocks > largest_cluster_with_room()) return 0;
   const auto threads = static_cast<int>(grid.threads.x * grid.threads.y * grid.threads.z);

@@ -11,7 +11,7 @@
 namespace emulator {
 namespace {
 
-constexpr uint64_t kBarrierMark = 0x726965727261626D;  // what a barrier's own bytes hold
+constexpr uint64_t kBarrierMark = 0x726965727261626D;  // the value in a barrier's own bytes
 constexpr unsigned kMostArrivals = (1u << 20) - 1;
 constexpr int kMostBytes = (1 << 20) - 1;
 

@@ -16,7 +16,7 @@ void require_hopper(const char* what);
 // ---- called by device code ----
 
 void init_barrier(uint64_t* barrier, unsigned arrivals);
-// Barriers that the calling thread has initialised can be given to copies.
+// From now on copies may use the barriers that the calling thread has initialised.
 void fence_barriers();
 void arrive_expecting(uint64_t* barrier, unsigned bytes);
 void wait_for_barrier(uint64_t* barrier, unsigned parity, Site site);
@@ -24,13 +24,14 @@ unsigned phase_parity(uint64_t* barrier);  // of the phase that runs
 
 // ---- called by transfer.cpp ----
 
-// Stop the kernel where `barrier`, perhaps another block's, does not exist for the copy `what`: it
-// was not initialised, or that was not made known. A fence of the thread that initialised it makes
-// it known to all, a barrier of the cluster only to the stores of other blocks' threads.
+// Stops the kernel where `barrier`, perhaps another block's, is not visible to the copy `what`: it
+// was not initialised, or its initialisation was not published. A fence of the thread that
+// initialised it publishes it to all, a barrier of the cluster only to stores of other blocks.
 void require_fenced(uint64_t* barrier, const char* what);
 void require_known(uint64_t* barrier, const char* what);
 bool is_awaited(uint64_t* barrier);
-// Bytes of `what` are there, perhaps before they are announced. True where that ends the phase.
+// Counts bytes of `what` that have arrived, perhaps before they are announced. True where that ends
+// the phase.
 bool count_arrived(uint64_t* barrier, size_t bytes, const char* what);
 
 // ---- called by the scheduler ----
@@ -39,7 +40,7 @@ bool count_arrived(uint64_t* barrier, size_t bytes, const char* what);
 void forget_barriers(BlockRange cluster);
 // All the cluster's threads have met: each has seen what the others initialised.
 void publish_barriers(BlockRange cluster);
-// To stderr: what each unfinished barrier of a resident block lacks.
+// Prints to stderr the arrivals and bytes that unfinished barriers of a resident block wait for.
 void report_barriers(unsigned block);
 
 }  // namespace emulator

@@ -23,8 +23,8 @@ enum class Place { kHost, kDevice, kOutOfBounds };
 // kOutOfBounds: begins in an allocation and ends beyond it.
 Place place_of(const void* data, size_t bytes);
 
-// Device memory can be touched during the life of such an object: all of it, or the allocations
-// that two addresses belong to. Not thread-safe: the runtime holds its lock.
+// Device memory can be accessed during the lifetime of such an object: all of it, or the
+// allocations that two addresses belong to. Not thread-safe: the runtime holds its lock.
 class DeviceAccess {
  public:
   DeviceAccess();

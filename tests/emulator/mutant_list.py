@@ -12,7 +12,9 @@ class Mutant(NamedTuple):
     occurrence: int = 1  # of `find`, which is replaced
     occurrences: int = 1  # of `find` in the file
     compiled: str = ""  # where `file` is a header: the source that is compiled with it
+    instance: str = ""  # of those in that source, the only one that is compiled
     few_blocks: bool = False  # fewer blocks than the launch asks for, and multiprocessors
+    few_resident: bool = False  # two blocks at once, of many multiprocessors
     no_clusters: bool = False  # an sm_80: what clusters would cut goes through one block
 
 
@@ -22,6 +24,7 @@ NO_SUM = "Rows/GemmRow.NothingToSumScalesC/"
 GEMM_SHAPES = "Rows/GemmRow.ShapesOperationsAndLayouts/"
 THIN_PARTS = "Rows/GemmThinRow.PartsOfKInTheWorkspace/"
 THIN_CHUNKS = "Rows/GemmThinRow.ChunksWithoutWorkspace/"
+FUSED = "Kernels/GemmEpilogue."
 CONJUGATE = "Rows/GemmRow.ConjugateTransposeIsTranspose/"
 SOFTMAX_SHAPES = "Rows/SoftmaxRow.ShapesAndLayouts/"
 SOFTMAX_SCALES = "Rows/SoftmaxRow.Scales/"
@@ -31,21 +34,16 @@ TRANSPOSE_NARROW = "Rows/TransposeRow.NarrowAndSmall/"
 EPILOGUE = "kernels/epilogue.cuh"
 GEMM_TILED = "kernels/gemm/tiled.cu"
 SMALL = "kernels/gemm/small.cuh"
-# The only one with store_quads<4, 2>: of what several sources have, the linker takes any.
-SMALL_16X16 = "kernels/gemm/small_16x16.cu"
-SMALL_32X32 = "kernels/gemm/small_32x32.cu"
 WARPTILED = "kernels/gemm/warptiled.cuh"
-WARPTILED_64X64 = "kernels/gemm/warptiled_64x64.cu"
 PARTIALS = "kernels/gemm/partials.cu"
 SLICED = "kernels/gemm/sliced.cuh"
-SLICED_32X16 = "kernels/gemm/sliced_32x16.cu"
 CLUSTER_SUM = "kernels/gemm/cluster_sum.cuh"
 THIN_TILE = "kernels/gemm/thin_tile.cuh"
 THIN_DEPTH = "kernels/gemm/thin_depth.cuh"
-THIN_4 = "kernels/gemm/thin_4.cu"
-TMA_STORE = "kernels/gemm/tma_store.cuh"
-CUT_TILES = "kernels/gemm/cut_tiles.cuh"
-TMA_64X32 = "kernels/gemm/tma_64x32.cu"
+THIN_COMMON = "kernels/gemm/thin_common.cuh"
+TMA = "kernels/gemm/tma/tma.cuh"
+TMA_STORE = "kernels/gemm/tma/store.cuh"
+FIXUP = "kernels/gemm/persistent/fixup.cuh"
 REDUCE = "kernels/reduce.cuh"
 SOFTMAX_BLOCK = "kernels/softmax/block.cu"
 SOFTMAX_REREAD = "kernels/softmax/reread.cu"
@@ -59,6 +57,14 @@ TRANSPOSE_TILED = "kernels/transpose/tiled.cu"
 TRANSPOSE_TMA = "kernels/transpose/tma.cu"
 TRANSPOSE_VECTOR = "kernels/transpose/vector.cu"
 
+# What is compiled with a header: one instance of those in a source.
+SMALL_16X16 = {"compiled": "kernels/gemm/small.cu", "instance": "Tile16x16"}
+SMALL_32X32 = {"compiled": "kernels/gemm/small.cu", "instance": "Tile32x32"}
+WARPTILED_64X64 = {"compiled": "kernels/gemm/warptiled.cu", "instance": "Tile64x64"}
+SLICED_32X16 = {"compiled": "kernels/gemm/sliced.cu", "instance": "Sliced32x16"}
+THIN_4 = {"compiled": "kernels/gemm/thin.cu", "instance": "Thin4"}
+TMA_64X32 = {"compiled": "kernels/gemm/tma/small.cu", "instance": "Tma64x32"}
+
 MUTANTS = [
     # Barriers and waits.
     Mutant("gemm tiled: no barrier before the products", GEMM_TILED,
@@ -67,83 +73,109 @@ MUTANTS = [
            "__syncthreads();", "", INTEGERS + "tiled", occurrence=2, occurrences=2),
     Mutant("gemm warptiled: no barrier", WARPTILED,
            "__syncthreads();", "{}", INTEGERS + "warptiled_64x64", occurrence=2, occurrences=2,
-           compiled=WARPTILED_64X64),
+           **WARPTILED_64X64),
     Mutant("gemm small: no wait for copies", SMALL,
            "ptx::cp_async_wait<Tile::kStages - 2>();", "", INTEGERS + "small_32x32",
-           compiled=SMALL_32X32, few_blocks=True),
+           **SMALL_32X32, few_blocks=True),
     Mutant("gemm small: waits for one group too few", SMALL,
            "ptx::cp_async_wait<Tile::kStages - 2>();", "ptx::cp_async_wait<Tile::kStages - 1>();",
-           INTEGERS + "small_32x32", compiled=SMALL_32X32, few_blocks=True),
+           INTEGERS + "small_32x32", **SMALL_32X32, few_blocks=True),
     Mutant("gemm small: lanes do not meet", SMALL,
-           "__syncwarp();", "{}", INTEGERS + "small_32x32", compiled=SMALL_32X32, few_blocks=True),
+           "__syncwarp();", "{}", INTEGERS + "small_32x32", **SMALL_32X32, few_blocks=True),
     Mutant("gemm small: loads one step too far ahead", SMALL,
            "steps + Tile::kStages - 1 : 0;", "steps + Tile::kStages : 0;",
-           INTEGERS + "small_32x32", compiled=SMALL_32X32, few_blocks=True),
+           INTEGERS + "small_32x32", **SMALL_32X32, few_blocks=True),
     Mutant("gemm sliced: no wait for copies", SLICED,
            "ptx::cp_async_wait<Tile::kStages - 2>();", "", INTEGERS + "sliced_32x16",
-           compiled=SLICED_32X16),
+           **SLICED_32X16),
     Mutant("gemm sliced: no barrier before the products", SLICED,
            "__syncthreads();", "{}", INTEGERS + "sliced_32x16", occurrence=1, occurrences=3,
-           compiled=SLICED_32X16),
+           **SLICED_32X16),
     Mutant("gemm sliced: sums laid over stages too early", SLICED,
            "__syncthreads();", "", INTEGERS + "sliced_32x16", occurrence=2, occurrences=3,
-           compiled=SLICED_32X16),
+           **SLICED_32X16),
     Mutant("gemm sliced: groups' sums added too early", SLICED,
            "__syncthreads();", "", INTEGERS + "sliced_32x16", occurrence=3, occurrences=3,
-           compiled=SLICED_32X16),
+           **SLICED_32X16),
     Mutant("gemm sliced: k beyond the end is not made zero", SLICED,
            "const int padded = (depth + 3) / 4 * 4;", "const int padded = depth;",
-           GEMM_SHAPES + "sliced_32x16", compiled=SLICED_32X16),
+           GEMM_SHAPES + "sliced_32x16", **SLICED_32X16),
     Mutant("gemm clusters: inboxes are not awaited", SLICED,
-           "ptx::cluster_wait();", "", INTEGERS + "sliced_32x16", compiled=SLICED_32X16),
+           "ptx::cluster_wait();", "", INTEGERS + "sliced_32x16", **SLICED_32X16),
     Mutant("gemm clusters: others' sums are not awaited", CLUSTER_SUM,
            "ptx::mbarrier_wait(received_, 0);", "", INTEGERS + "sliced_32x16",
-           compiled=SLICED_32X16),
+           **SLICED_32X16),
     Mutant("gemm clusters: one sum too few is awaited", CLUSTER_SUM,
            "static_cast<unsigned>(4 * elements)", "static_cast<unsigned>(4 * elements - 4)",
-           INTEGERS + "sliced_32x16", compiled=SLICED_32X16),
+           INTEGERS + "sliced_32x16", **SLICED_32X16),
     Mutant("gemm tma: groups do not meet before they add up", TMA_STORE,
            "meet(s, parity);\n  const LanePlace", "const LanePlace", INTEGERS + "tma_64x32",
-           compiled=TMA_64X32),
+           **TMA_64X32),
     Mutant("gemm tma: groups do not meet before the next sums", TMA_STORE,
            "meet(s, parity);", "{}", INTEGERS + "tma_64x32", occurrence=2, occurrences=2,
-           compiled=TMA_64X32, few_blocks=True),
-    Mutant("gemm tma: copies are not awaited", "kernels/gemm/tma_producer.cuh",
+           **TMA_64X32, few_blocks=True),
+    Mutant("gemm tma: copies are not awaited", "kernels/gemm/tma/produce.cuh",
            "ptx::cp_async_arrive(full);", "ptx::mbarrier_arrive(full);", INTEGERS + "tma_64x32",
-           compiled=TMA_64X32),
-    Mutant("gemm streamk: adds up what it has itself", CUT_TILES,
-           "first_block_of(tile), own", "first_block_of(tile) + 1, own",
-           GEMM_SHAPES + "streamk_64x32", compiled=TMA_64X32, few_blocks=True),
+           **TMA_64X32),
+    Mutant("gemm streamk: the first partial tile is not added", FIXUP,
+           "first_block_of(tile), block}", "first_block_of(tile) + 1, block}",
+           GEMM_SHAPES + "streamk_64x32", **TMA_64X32, few_blocks=True),
+    Mutant("gemm streamk: a block's number is its place in the grid", FIXUP,
+           "args.flags ? atomicAdd(&args.flags->next_block, 1u) : blockIdx.x", "blockIdx.x",
+           INTEGERS + "streamk_64x32", **TMA_64X32),
+    Mutant("gemm streamk: the counter of blocks is not cleared", FIXUP,
+           "flags[threadIdx.x] = 0;",
+           "if (threadIdx.x + 1 < kClearThreads) flags[threadIdx.x] = 0;",
+           INTEGERS + "streamk_64x32", **TMA_64X32),
+    Mutant("gemm streamk: flags are not cleared", FIXUP,
+           "flags[threadIdx.x] = 0;",
+           "if (threadIdx.x + 1 == kClearThreads) flags[threadIdx.x] = 0;",
+           INTEGERS + "streamk_64x32", **TMA_64X32),
+    Mutant("gemm streamk: a block's number is not awaited", TMA,
+           "s.block = persistent::take_block_number(args);\n  __syncthreads();",
+           "s.block = persistent::take_block_number(args);", INTEGERS + "streamk_64x32",
+           **TMA_64X32),
+    Mutant("gemm streamk: partial tiles are not awaited", FIXUP,
+           "while (ptx::load_acquire(&args.flags->ready[other]) == 0) {\n    }", "",
+           INTEGERS + "streamk_64x32", **TMA_64X32, few_resident=True),
+    Mutant("gemm streamk: one thread's wait is not all threads'", TMA,
+           "to_add = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);\n"
+           "      meet(s, &parity);",
+           "to_add = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);",
+           INTEGERS + "streamk_64x32", **TMA_64X32, few_resident=True),
+    Mutant("gemm streamk: a partial tile is announced before it is stored", TMA,
+           "if (!finishes) {\n      meet(s, &parity);", "if (!finishes) {",
+           INTEGERS + "streamk_64x32", **TMA_64X32, few_resident=True),
     Mutant("gemm warptiled: no wait for copies", WARPTILED,
            "ptx::cp_async_wait<Tile::kStages - 2>();", "", INTEGERS + "warptiled_64x64",
-           compiled=WARPTILED_64X64),
+           **WARPTILED_64X64),
     Mutant("gemm warptiled: waits for one group too few", WARPTILED,
            "ptx::cp_async_wait<Tile::kStages - 2>();", "ptx::cp_async_wait<Tile::kStages - 1>();",
-           INTEGERS + "warptiled_64x64", compiled=WARPTILED_64X64),
+           INTEGERS + "warptiled_64x64", **WARPTILED_64X64),
     Mutant("gemm warptiled: loads one step too far ahead", WARPTILED,
            "ahead < Tile::kStages - 1;", "ahead < Tile::kStages;", INTEGERS + "warptiled_64x64",
-           compiled=WARPTILED_64X64),
+           **WARPTILED_64X64),
     Mutant("gemm thin, columns: no barrier before the products", THIN_TILE,
            "__syncthreads();", "", THIN_PARTS + "thin_4", occurrence=2, occurrences=4,
-           compiled=THIN_4),
+           **THIN_4),
     Mutant("gemm thin, columns: no barrier before the next chunk", THIN_TILE,
-           "if (chunk > 0) __syncthreads();", "", THIN_CHUNKS + "thin_4", compiled=THIN_4,
+           "if (chunk > 0) __syncthreads();", "", THIN_CHUNKS + "thin_4", **THIN_4,
            no_clusters=True),
     Mutant("gemm thin, columns: sums laid over Y too early", THIN_TILE,
            "__syncthreads();", "{}", THIN_PARTS + "thin_4", occurrence=3, occurrences=4,
-           compiled=THIN_4),
+           **THIN_4),
     Mutant("gemm thin, columns: warps' sums added too early", THIN_TILE,
            "__syncthreads();", "{}", THIN_PARTS + "thin_4", occurrence=4, occurrences=4,
-           compiled=THIN_4),
+           **THIN_4),
     Mutant("gemm thin, rows: no barrier before the products", THIN_DEPTH,
            "__syncthreads();", "", THIN_PARTS + "thin_4", occurrence=2, occurrences=3,
-           compiled=THIN_4),
+           **THIN_4),
     Mutant("gemm thin, rows: no barrier before the next chunk", THIN_DEPTH,
            "if (chunk > 0 || pass > 0) __syncthreads();", "", THIN_CHUNKS + "thin_4",
-           compiled=THIN_4, no_clusters=True),
+           **THIN_4, no_clusters=True),
     Mutant("gemm thin, rows: warps' sums added too early", THIN_DEPTH,
            "__syncthreads();", "{}", THIN_PARTS + "thin_4", occurrence=3, occurrences=3,
-           compiled=THIN_4),
+           **THIN_4),
     Mutant("block reduction: no barrier", REDUCE,
            "__syncthreads();", "", SOFTMAX_SCALES + "block", compiled=SOFTMAX_BLOCK),
     Mutant("softmax block: no barrier", SOFTMAX_BLOCK,
@@ -199,41 +231,45 @@ MUTANTS = [
 
     # What must not be read, and what must be done all the same.
     Mutant("gemm: reads C at beta = 0", EPILOGUE,
-           "*c = beta == 0.0f ? alpha * sum : fmaf(alpha, sum, beta * *c);",
-           "*c = fmaf(alpha, sum, beta * *c);", SCALARS + "tiled", compiled=GEMM_TILED),
+           "return beta == 0.0f ? alpha * sum : fmaf(alpha, sum, beta * *old);",
+           "return fmaf(alpha, sum, beta * *old);", SCALARS + "tiled", compiled=GEMM_TILED),
     Mutant("gemm: reads A and B at alpha = 0", EPILOGUE, "return alpha == 0.0f ? 0 : p.k;",
            "return p.k;", SCALARS + "tiled", compiled=GEMM_TILED),
-    Mutant("gemm: alpha = 0 leaves C as it was", EPILOGUE, "*c = beta == 0.0f ?",
-           "if (alpha != 0.0f) *c = beta == 0.0f ?", SCALARS + "tiled", compiled=GEMM_TILED),
+    Mutant("gemm: alpha = 0 leaves C as it was", EPILOGUE, "return beta == 0.0f ?",
+           "if (alpha == 0.0f) return *old;\n    return beta == 0.0f ?", SCALARS + "tiled",
+           compiled=GEMM_TILED),
     Mutant("validation: k = 0 taken as nothing to do", "validate.cpp",
            "p.m == 0 || p.n == 0 ||", "p.m == 0 || p.n == 0 || p.k == 0 ||", NO_SUM + "tiled"),
     Mutant("gemm tiled: returns early at k = 0", GEMM_TILED, "if (depth > 0) {",
            "if (p.k == 0) return;\n  if (depth > 0) {", NO_SUM + "tiled"),
 
     # Extents and leading dimensions.
-    Mutant("gemm tiled: ldc ignored", GEMM_TILED, "(j0 + j + r) * p.c.ld", "(j0 + j + r) * p.m",
+    Mutant("gemm tiled: ldd ignored", GEMM_TILED, "(j + r) * d.ld", "(j + r) * p.m",
            GEMM_SHAPES + "tiled"),
-    Mutant("gemm warptiled: ldc ignored", WARPTILED, "ld = partial ? p.m : p.c.ld", "ld = p.m",
-           GEMM_SHAPES + "warptiled_64x64", compiled=WARPTILED_64X64),
+    Mutant("gemm epilogue: ldd ignored", EPILOGUE, "p.d.ld, p.m - at.i,", "p.m, p.m - at.i,",
+           GEMM_SHAPES + "warptiled_64x64", **WARPTILED_64X64),
     Mutant("gemm epilogue: columns past the edge stored", EPILOGUE,
-           "if (j < c.columns) store_quad", "store_quad", GEMM_SHAPES + "small_16x16",
-           compiled=SMALL_16X16),
+           "if (j < d.columns) store_quad", "store_quad", GEMM_SHAPES + "small_16x16",
+           **SMALL_16X16),
     Mutant("gemm epilogue: columns past the edge stored after an exchange", EPILOGUE,
-           "if (i >= c.rows || j >= c.columns) continue;", "if (i >= c.rows) continue;",
-           GEMM_SHAPES + "small_16x16", compiled=SMALL_16X16),
+           "if (i >= d.rows || j >= d.columns) continue;", "if (i >= d.rows) continue;",
+           GEMM_SHAPES + "small_16x16", **SMALL_16X16),
     Mutant("gemm epilogue: lanes do not wait for what they exchange", EPILOGUE,
            "quad[3]);\n  __syncwarp();", "quad[3]);", GEMM_SHAPES + "small_16x16",
-           compiled=SMALL_16X16),
+           **SMALL_16X16),
+    Mutant("gemm epilogue: exchanged over what is still to be read", EPILOGUE,
+           "  __syncwarp();\n  *reinterpret_cast", "  *reinterpret_cast",
+           GEMM_SHAPES + "small_16x16", **SMALL_16X16),
     Mutant("gemm warptiled: reads past the end of k", WARPTILED,
            "ptx::cp_async_4(to, from, i < extent_ && k_inside);",
            "ptx::cp_async_4(to, from, i < extent_);", CONJUGATE + "warptiled_64x64",
-           compiled=WARPTILED_64X64),
+           **WARPTILED_64X64),
     Mutant("gemm thin, columns: reads past the end of k", THIN_TILE,
            "columns.load(batch[k], k0 + args.step_k + k < depth);",
-           "columns.load(batch[k], true);", THIN_PARTS + "thin_4", compiled=THIN_4),
+           "columns.load(batch[k], true);", THIN_PARTS + "thin_4", **THIN_4),
     Mutant("gemm thin, rows: reads past the last row", THIN_DEPTH,
            "const int left = r < rows ? depth - k0 : 0;", "const int left = depth - k0;",
-           THIN_PARTS + "thin_4", compiled=THIN_4),
+           THIN_PARTS + "thin_4", **THIN_4),
     Mutant("split k: last split not added", PARTIALS,
            "for (int64_t split = lane; split < splits; split += kLanes)",
            "for (int64_t split = lane; split + 1 < splits; split += kLanes)",
@@ -252,4 +288,35 @@ MUTANTS = [
     Mutant("transpose narrow: rows past the end of the run read", TRANSPOSE_NARROW_CU,
            "length * cols * matrices);", "grid.length * cols * grid.matrices);",
            TRANSPOSE_NARROW + "narrow"),
+
+    # The general product's epilogue.
+    Mutant("gemm bias: always the tile's first", EPILOGUE, "__ldg(bias_ + i)", "__ldg(bias_)",
+           FUSED + "OfEveryKind/tiled", compiled=GEMM_TILED),
+    Mutant("gemm bias: always the matrix's first rows", EPILOGUE,
+           "at.batch * p.epilogue.stride_bias + i;", "at.batch * p.epilogue.stride_bias;",
+           FUSED + "OfEveryKind/tiled", compiled=GEMM_TILED),
+    Mutant("gemm bias: by columns", EPILOGUE, "__ldg(bias_ + i)", "__ldg(bias_ + j)",
+           FUSED + "OfEveryKind/tiled", compiled=GEMM_TILED),
+    Mutant("gemm bias: the same for the whole batch", EPILOGUE,
+           "at.batch * p.epilogue.stride_bias + i;", "i;",
+           FUSED + "OfBatches/tiled", compiled=GEMM_TILED),
+    Mutant("gemm bias: added to what is activated", EPILOGUE,
+           "if (bias_) t += __ldg(bias_ + i);\n    return activate(t, p_.epilogue.activation);",
+           "t = activate(t, p_.epilogue.activation);\n    return bias_ ? t + __ldg(bias_ + i) : t;",
+           FUSED + "OfEveryKind/tiled", compiled=GEMM_TILED),
+    Mutant("gemm bias: thin products have theirs along the long side", THIN_COMMON,
+           "{batch_, i, j}", "{batch_, l, j}", FUSED + "OfEveryKind/thin_4", **THIN_4),
+    Mutant("gemm relu: NaN becomes 0", EPILOGUE, "t <= 0.0f ? 0.0f : t;", "t > 0.0f ? t : 0.0f;",
+           FUSED + "OfInfinitiesAndNan/tiled", compiled=GEMM_TILED),
+    Mutant("gemm C: read from D", EPILOGUE,
+           "p.c.matrix<const float>(at.batch) + i + j * p.c.ld;",
+           "p.d.matrix<const float>(at.batch) + i + j * p.c.ld;",
+           FUSED + "OfAnotherC/tiled", compiled=GEMM_TILED),
+    Mutant("gemm C: ldc ignored", EPILOGUE, "c_[i + j * p_.c.ld]", "c_[i + j * p_.d.ld]",
+           FUSED + "OfAnotherC/tiled", compiled=GEMM_TILED),
+    Mutant("gemm C: read at beta = 0", EPILOGUE, "c_ = scalars.beta == 0.0f ? nullptr : p.c",
+           "c_ = p.c", FUSED + "OfAnotherC/tiled", compiled=GEMM_TILED),
+    Mutant("gemm C: the same columns again", EPILOGUE,
+           "if (c_) c_ = ptx::advanced(c_, n * (kTransposed ? 1 : p_.c.ld));", "",
+           FUSED + "OfAnotherC/small_32x32", **SMALL_32X32),
 ]

@@ -2,8 +2,9 @@
 """The mutant check: does a test fail when a kernel is broken?
 
 Each mutant is one edit of one source of the library. Its object is compiled again with the flags
-of the build, linked into a copy of the emulated library, and the ops tests named by the mutant's
-filter are run on that copy. They pass on the library as it is and must fail on the mutant.
+of the build and linked into a copy of the emulated library, before all others, whose templates and
+inline functions it so replaces. The ops tests named by the mutant's filter are run on that copy.
+They pass on the library as it is and must fail on the mutant.
 
 Mutants name code, not comments: they edit the source without its comments. A mutant whose text is
 not in its source is an error: --check-anchors lists them all in a second, without a build.
@@ -100,7 +101,9 @@ def check_anchors(source_dir, mutants):
     for mutant in mutants:
         try:
             edit(code_of(source_dir, mutant.file), mutant)
-            code_of(source_dir, mutant.compiled or mutant.file)
+            compiled = code_of(source_dir, mutant.compiled or mutant.file)
+            if mutant.instance:
+                only_instance(compiled, mutant.instance)
         except MutantError as error:
             print(f"{mutant.name}: {error}")
             missing += 1
@@ -140,8 +143,21 @@ def run(command, what, **options):
         raise MutantError(f"{what} failed:\n{result.stdout}")
 
 
+def only_instance(text, instance):
+    """The source without its other explicit instances of a template."""
+    found = re.findall(r"^template [^;]*?<(\w+)>\(", text, re.MULTILINE)
+    if instance not in found:
+        raise MutantError(f"no instance {instance}, but {', '.join(found) or 'none'}")
+    return re.sub(r"^template [^;]*?<(\w+)>\([^;]*;\n",
+                  lambda match: match[0] if match[1] == instance else "", text,
+                  flags=re.MULTILINE)
+
+
 def compile_mutant(build, mutant, scratch):
-    """Compiles the mutated source; returns the object and the name of the one it replaces."""
+    """Compiles the mutated source; returns the object and the name of the one it replaces.
+
+    An object of one instance replaces none: the linker drops what comes a second time.
+    """
     compiled = mutant.compiled or mutant.file
     source = build.source_dir / "src" / compiled
     original = next((c for c in build.compilations if c.source == source), None)
@@ -154,12 +170,16 @@ def compile_mutant(build, mutant, scratch):
     mutated.write_text(edit(code_of(build.source_dir, mutant.file), mutant))
     mutated_object = scratch / "mutant.o"
     words = list(original.words)
-    if compiled == mutant.file:
+    if mutant.instance:
+        mutated = tree / compiled
+        mutated.parent.mkdir(parents=True, exist_ok=True)
+        mutated.write_text(only_instance(code_of(build.source_dir, compiled), mutant.instance))
+    if compiled == mutant.file or mutant.instance:
         words[words.index(str(source))] = str(mutated)
     words[words.index("-o") + 1] = str(mutated_object)
     # Removing code may leave names unused: that is not what is being tested.
     run([words[0], f"-I{tree}", *words[1:], "-Wno-error"], "compiling", cwd=original.directory)
-    return mutated_object, original.output
+    return mutated_object, "" if mutant.instance else original.output
 
 
 def link(build, objects, scratch):
@@ -173,11 +193,13 @@ def link(build, objects, scratch):
 
 def run_tests(build, selection, library_dir):
     """(passed, how it ended) of the selected ops tests on the library in library_dir."""
-    test_filter, few_blocks, no_clusters = selection
+    test_filter, few_blocks, few_resident, no_clusters = selection
     environment = dict(os.environ)
     if few_blocks:
         environment["MYGEMM_EMULATED_BLOCKS"] = "2"
         environment["MYGEMM_EMULATED_SMS"] = "2"
+    if few_resident:
+        environment["MYGEMM_EMULATED_RESIDENT"] = "2"
     if no_clusters:
         environment["MYGEMM_EMULATED_CC"] = "80"
     environment["LD_LIBRARY_PATH"] = f"{library_dir}:{build.runtime.parent}"
@@ -196,7 +218,7 @@ def run_tests(build, selection, library_dir):
 
 
 def selection_of(mutant):
-    return mutant.filter, mutant.few_blocks, mutant.no_clusters
+    return mutant.filter, mutant.few_blocks, mutant.few_resident, mutant.no_clusters
 
 
 def check_mutant(build, mutant):
@@ -204,8 +226,8 @@ def check_mutant(build, mutant):
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         mutated_object, replaced = compile_mutant(build, mutant, scratch)
-        objects = [str(mutated_object) if c.output == replaced else c.output
-                   for c in build.compilations]
+        objects = [str(mutated_object),
+                   *(c.output for c in build.compilations if c.output != replaced)]
         link(build, objects, scratch)
         passed, how = run_tests(build, selection_of(mutant), scratch)
         return None if passed else how

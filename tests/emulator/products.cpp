@@ -1,7 +1,7 @@
 // Emulator of the CUDA runtime: matrix products in flight. See products.h.
 //
 // Compiled with optimization and without sanitizers: a block tile takes millions of multiply-adds.
-// What it reads of shared memory is checked here.
+// Reads of shared memory are checked here.
 #include "products.h"
 
 #include <array>
@@ -34,7 +34,7 @@ struct Product {
 struct Lane {
   bool fenced = false;
   float* d = nullptr;
-  std::vector<float> sums;  // what d will hold
+  std::vector<float> sums;  // the result, for d
   std::vector<Product> products;
 };
 
@@ -47,8 +47,8 @@ struct Warp {
   size_t issued = 0;  // since the block began
 };
 
-// By the resident block and the number of the warp, and of the warpgroup: what the warp that is
-// ahead has asked for.
+// By resident block and number of the warp; and of the warpgroup, for the products of its warp that
+// is ahead.
 std::map<std::pair<unsigned, unsigned>, Warp> warps;
 std::map<std::pair<unsigned, unsigned>, std::vector<std::pair<uint64_t, bool>>> asked_for;
 
@@ -62,7 +62,7 @@ double cut_to_tf32(unsigned bits) {
   return static_cast<double>(std::bit_cast<float>(bits & 0xffffe000u));
 }
 
-// Whether x, which is cut to 24 bits, is no normal float, and no zero.
+// Whether x, truncated to 24 bits, is neither a normal float nor zero.
 bool is_extreme(double x) {
   const double magnitude = std::fabs(x);
   return (!(magnitude >= 0x1p-126) && magnitude != 0) || !(magnitude < 0x1p128);
@@ -179,7 +179,7 @@ void require_untouched(const Lane& lane) {
   }
 }
 
-// The warps of a warpgroup ask for the same, one after another.
+// Checks that the warps of a warpgroup issue the same products.
 void compare_with_group(Warp& warp, const Product& product) {
   auto& asked = asked_for[{resident_block(), thread_number() / kWarpSize / kGroupWarps}];
   if (warp.issued == asked.size()) asked.emplace_back(product.b, product.add);
@@ -248,7 +248,7 @@ void wait_for_products(const float* d, Site site) {
   require_untouched(self);
   std::memcpy(self.d, self.sums.data(), self.sums.size() * sizeof(float));
   self.products.clear();
-  // Other lanes may ask for the next products before the last one has taken these.
+  // Other lanes may issue the next products before the last lane has read these.
   if (++warp.lanes_served < kWarpSize) return;
   warp.lanes_served = 0;
   warp.committed = warp.done = 0;

@@ -21,7 +21,7 @@ struct Thread {
   std::unique_ptr<Fiber> fiber;
   uint3 index{};
   State state = State::kReady;
-  // What it waits at.
+  // The function and place of its wait.
   const char* name = nullptr;
   unsigned mask = 0;
   // A barrier in shared memory, and the mask is a parity; or a flag in global memory.
@@ -50,7 +50,7 @@ extern unsigned num_threads;         // of a block
 
 Thread* threads_of(unsigned block);
 
-// To stderr: what each thread of these blocks waits for, and what is on its way to them.
+// Prints to stderr the waits of all threads of these blocks, and copies in flight to them.
 void report_blocks(BlockRange range);
 
 }  // namespace emulator

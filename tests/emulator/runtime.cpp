@@ -167,6 +167,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int ordinal) {
   properties->memoryBusWidth = device().memory_bus_bits;
   properties->maxThreadsPerBlock = emulator::kThreadsPerBlock;
   properties->maxThreadsPerMultiProcessor = device().threads_per_sm;
+  properties->maxBlocksPerMultiProcessor = device().blocks_per_sm;
+  properties->regsPerMultiprocessor = emulator::kRegistersPerSm;
   properties->warpSize = emulator::kWarpSize;
   return done(cudaSuccess);
 }

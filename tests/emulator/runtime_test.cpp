@@ -1,4 +1,4 @@
-// Proves the emulator's host functions: device memory with its guards, launch limits, streams.
+// Tests the emulator's host functions: device memory with its guards, launch limits, streams.
 #include <algorithm>
 #include <vector>
 

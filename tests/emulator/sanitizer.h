@@ -1,4 +1,4 @@
-// Emulator of the CUDA runtime: what it tells the address sanitizer. Nothing happens in a build
+// Emulator of the CUDA runtime: its calls of the address sanitizer, which do nothing in a build
 // without it.
 #pragma once
 

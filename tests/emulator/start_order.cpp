@@ -41,13 +41,13 @@ StartOrder::StartOrder(const Grid& grid)
   resident_ = static_cast<unsigned>(std::min(size_t{resident_}, order_.size()));
 
   constexpr std::string_view kRandom = "random";
-  const char* start = std::getenv(kStart);
-  if (!start || start == setting_) return;
-  const std::string_view asked = start;
+  const char* variable = std::getenv(kStart);
+  const std::string_view asked = variable ? variable : kRandom;
+  if (asked == setting_) return;
   const std::string_view seed_text = asked.substr(std::min(asked.size(), kRandom.size()));
   if (!asked.starts_with(kRandom) || (!seed_text.empty() && seed_text[0] != ':')) {
     std::fprintf(stderr, "emulator: %s: \"%s\" is neither ascending nor random[:SEED]\n", kStart,
-                 start);
+                 variable);
     std::exit(1);
   }
   const unsigned seed =

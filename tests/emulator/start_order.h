@@ -2,7 +2,7 @@
 // them are resident at once. CUDA promises neither: blocks of higher numbers may start first, and
 // other kernels may leave room for a few blocks only. A block is a cluster of one where the grid
 // was not launched as clusters.
-// Environment: MYGEMM_EMULATED_START is "ascending" (the default) or "random[:SEED]" (SEED: by
+// Environment: MYGEMM_EMULATED_START is "ascending" or "random[:SEED]" (the default; SEED: by
 // default MYGEMM_EMULATED_SEED), and MYGEMM_EMULATED_RESIDENT the number of clusters that are
 // resident at once (default 1). Another one starts only when one of them has ended.
 #pragma once
@@ -23,7 +23,7 @@ class StartOrder {
   bool all_started() const { return next_ == order_.size(); }
   // Index of the first block of the next cluster to start.
   uint3 next();
-  // How this order can be had again, and what has not started, for reports of deadlocks.
+  // The settings that reproduce this order, and the clusters not yet started, for deadlock reports.
   std::string description() const;
 
  private:

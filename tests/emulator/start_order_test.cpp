@@ -1,4 +1,4 @@
-// Proves the emulator's order of starts: blocks and clusters start in any order, few of them are
+// Tests the emulator's order of starts: blocks and clusters start in any order, few of them are
 // resident at once, and a grid whose blocks wait for blocks that cannot start is a deadlock.
 #include <algorithm>
 #include <numeric>
@@ -64,7 +64,7 @@ __global__ void add_in_turn(unsigned* counter, unsigned* flags, unsigned* sums) 
 
 using Sum = void (*)(unsigned*, unsigned*, unsigned*);
 
-// What the launch returns; the last sum goes to `sum`.
+// Returns the status of the launch; the last sum goes to `sum`.
 cudaError_t sum_of(Sum kernel, unsigned* sum) {
   const DeviceArray<unsigned> counter(1), flags(kBlocks), sums(kBlocks);
   const cudaError_t error = launch(kBlocks, kThreads, sizeof(unsigned), kernel, counter.data(),

@@ -9,7 +9,7 @@
 
 namespace emulator {
 
-// What the 128 bytes of a CUtensorMap hold.
+// The contents of the 128 bytes of a CUtensorMap.
 struct TensorMap {
   uint64_t mark;  // kTensorMapMark, in maps that the encoder has filled
   const std::byte* address;
@@ -25,7 +25,7 @@ static_assert(sizeof(TensorMap) <= sizeof(CUtensorMap));
 
 inline constexpr uint64_t kTensorMapMark = 0x70616D5F726F736E;
 
-// What a map's copies ask of the address in shared memory.
+// The alignment of shared memory that a map's copies require.
 inline size_t alignment_of(const TensorMap& map) { return map.swizzled ? 1024 : 128; }
 
 // Copies the box whose first element is `at`; elements outside the tensor become zeros.

@@ -1,5 +1,5 @@
-// Proves the emulator's tensor memory accelerator, and the library's own maps on it: boxes land
-// where they must, and each mistake that it is there to find is found.
+// Tests the emulator's tensor memory accelerator, and the library's own maps on it: boxes arrive
+// where they must, and every kind of mistake that the emulator detects is reported.
 #include <algorithm>
 #include <cstring>
 #include <numeric>

@@ -120,7 +120,7 @@ void forget_transfers(BlockRange cluster) {
 }
 
 bool land_transfers() {
-  // From a place of chance on, so that what lands first is not what was started first.
+  // From a random place on, so that transfers do not complete in the order in which they started.
   while (!in_flight.empty()) {
     const size_t chosen = random_number() % in_flight.size();
     const auto begin = in_flight.begin() + static_cast<std::ptrdiff_t>(chosen);

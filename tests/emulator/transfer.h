@@ -1,10 +1,9 @@
 // Emulator of the CUDA runtime: copies and stores that complete on a barrier in shared memory
 // (sm_90): boxes of tensors, plain bytes, and stores to other blocks of the cluster.
 //
-// Each destroys what it will overwrite at once, and brings its bytes as late as can be: when no
-// thread can run any more and one waits for the barrier. A kernel that reads too early, or refills
-// a buffer that others still read, finds all ones. Misuse ends the process, as other errors do
-// that stop a GPU.
+// Each fills its destination with ones at once, and writes its bytes as late as possible: when no
+// thread can run and one waits for the barrier. A kernel that reads too early, or refills a buffer
+// that others still read, reads ones. Misuse ends the process, like other errors that stop a GPU.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +27,7 @@ void start_store(void* shared, uint64_t* barrier, unsigned rank, const void* val
 
 // A cluster begins: nothing is in flight to it.
 void forget_transfers(BlockRange cluster);
-// What threads wait for arrives until one of them can go on; false where none can.
+// Completes transfers that threads wait for until one thread can continue; false where none can.
 bool land_transfers();
 bool transfers_in_flight(BlockRange cluster);
 // To stderr: what is in flight to a resident block.

@@ -155,10 +155,10 @@ TEST_F(WgmmaTest, IsAProductOfEveryWidth) {
 }
 
 TEST_F(WgmmaTest, LeavesLowBitsOutOfAccount) {
-  // Of A and of B: the eleventh bit behind the first, and what follows.
+  // The eleventh bit behind the first, and those after it, are ignored in A and in B.
   const Product p = integers<64>(8, 1 + 0x1p-11f), q = integers<64>(8);
   EXPECT_EQ(emulated<64>(p, false), plain<64>(q, false));
-  // So is all that makes this a NaN, and 0 times infinity is left.
+  // The bits that make this a NaN are ignored, too: an infinity remains.
   Product r = integers<64>(8);
   r.a[3] = std::bit_cast<float>(0x7f801fffu);
   for (float& b : r.b) b = 1;

@@ -45,10 +45,9 @@ Tile tile_of(const std::string& kernel) {
 
 class GemmBandRow : public RowTest {};
 
-// Nine tiles along m, so that a band of one row of tiles follows a whole one, and two along n. The
-// kernel may compute the transposed of C: both sides of C are long in turn. Deep enough for each
-// stream-K kernel to share out steps of a tile on a device with 5 multiprocessors and on one with
-// 132.
+// Nine tiles along m, so that a whole band is followed by a band of one tile along m, and two along
+// n. The kernel may compute the transpose of C: both sides of C are long in turn. k is large enough
+// for each stream-K kernel to have stream-K tiles on a device with 5 multiprocessors and with 132.
 TEST_P(GemmBandRow, SecondBandOfTiles) {
   const Tile tile = tile_of(GetParam());
   ASSERT_GT(tile.m, 0);

@@ -1,8 +1,9 @@
-// Ops tests for a GPU only: products whose blocks wait for each other, or share out k through the
-// workspace, in eight streams on a GPU that another kernel holds but for a few multiprocessors. All
-// have to end, with the bits that they have on a free GPU.
+// Ops tests for a GPU only: products by stream-K, whose blocks wait for each other, and by split-K,
+// in eight streams on a GPU of which another kernel holds all but a few multiprocessors. All must
+// end, with the same bits as on a free GPU.
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <thread>
@@ -23,7 +24,7 @@ constexpr int kStreams = 8;
 constexpr int kRounds = 200;  // on each number of free multiprocessors
 constexpr auto kRoundLimit = std::chrono::seconds(20);
 constexpr size_t kWorkspace = size_t{36} << 20;
-// A few tiles of every size, and many steps of each: k is cut into pieces for all blocks.
+// A few tiles of every size with many k steps each: k is divided among all blocks.
 constexpr int64_t kM = 384, kN = 320, kK = 2048;
 
 void require(cudaError_t error) { ASSERT_EQ(error, cudaSuccess) << cudaGetErrorString(error); }
@@ -71,7 +72,7 @@ class Lane {
                         b_.as<float>(), kK, &beta, c_.as<float>(), kM);
   }
 
-  // False where the stream has not come to its end by then.
+  // False where the stream's work has not ended by then.
   bool ends_by(std::chrono::steady_clock::time_point deadline) const {
     cudaError_t error = cudaErrorNotReady;
     while ((error = cudaStreamQuery(stream_)) == cudaErrorNotReady) {
@@ -82,7 +83,7 @@ class Lane {
     return true;
   }
 
-  // Notes the result of the first call, and compares those of later ones with it.
+  // Stores the result of the first call, and compares those of later ones with it.
   bool has_same_bits() {
     c_.download(bits_.data());
     if (expected_.empty()) expected_ = bits_;
@@ -122,6 +123,7 @@ TEST_F(BusyGpu, ProductsThatShareOutKHaveTheSameBits) {
 
   for (const int free : {1, 2, 5, 20, multiprocessors()}) {
     Occupier occupier(free);
+    const auto begin = std::chrono::steady_clock::now();
     for (int round = 0; round < kRounds; ++round) {
       SCOPED_TRACE(std::to_string(free) + " multiprocessors free, round " + std::to_string(round));
       for (const auto& lane : lanes) ASSERT_EQ(lane->enqueue(), MYGEMM_STATUS_SUCCESS);
@@ -134,6 +136,9 @@ TEST_F(BusyGpu, ProductsThatShareOutKHaveTheSameBits) {
       }
       for (const auto& lane : lanes) ASSERT_TRUE(lane->has_same_bits()) << lane->kernel();
     }
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    std::printf("%d multiprocessors free: %d rounds in %.1f s\n", free, kRounds, taken.count());
+    std::fflush(stdout);
   }
 }
 

@@ -28,7 +28,7 @@ std::vector<float> random_floats(int64_t count, uint64_t seed) {
 }
 
 // Calls run(handle, output) again and again and compares the outputs; `count` floats are written.
-// False where the row cannot run the problem.
+// False where the kernel cannot run the problem.
 template <class F>
 bool expect_same_bits(Family family, const std::string& row, int64_t count, F run) {
   std::vector<uint32_t> first;
@@ -57,7 +57,7 @@ TEST_P(GemmBits, AreTheSameEveryTime) {
   const int64_t m = kBuild == Build::kGpu ? 500 : 70;
   const bool thin = GetParam().starts_with("thin_");
   const int64_t n = thin ? 1 : kBuild == Build::kGpu ? 129 : 65;
-  const int64_t k = kBuild == Build::kGpu ? 5001 : 600;  // deep: rows may split it
+  const int64_t k = kBuild == Build::kGpu ? 5001 : 600;  // deep: kernels may split it
   const std::vector<float> a = random_floats(m * k, 1);
   const std::vector<float> b = random_floats(k * n, 2);
   const DeviceBuffer a_buffer(a.data(), a.size() * sizeof(float), 0);
@@ -73,8 +73,8 @@ TEST_P(GemmBits, AreTheSameEveryTime) {
   }
 }
 
-// What one product writes the next one reads, and then writes over what the one before it read. A
-// row's kernel may begin while the one before it in the stream still runs, and must wait for it.
+// Each product reads the result of the product before it, and overwrites an operand of that one. A
+// grid may begin while the one before it in the stream still runs, and must wait for it.
 TEST_P(GemmBits, OneProductAfterAnotherIsTheSameAsWithWaitsBetween) {
   const int64_t m = kBuild == Build::kGpu ? 1030 : 40;
   const int64_t n = GetParam().starts_with("thin_") ? 1 : kBuild == Build::kGpu ? 300 : 20;
@@ -84,7 +84,7 @@ TEST_P(GemmBits, OneProductAfterAnotherIsTheSameAsWithWaitsBetween) {
   const DeviceBuffer a_buffer(a.data(), a.size() * sizeof(float), 0);
   DeviceBuffer buffers[2] = {DeviceBuffer(x.size() * sizeof(float)),
                              DeviceBuffer(x.size() * sizeof(float))};
-  const float alpha = 1 / std::sqrt(static_cast<float>(m));  // results stay of the size of x
+  const float alpha = 1 / std::sqrt(static_cast<float>(m));  // keeps the magnitude of results
   const float beta = 0;
   Handle handle(Family::kGemm, GetParam(), kWorkspace);
   std::vector<uint32_t> expected;
@@ -136,7 +136,7 @@ struct SoftmaxCall {
   mygemmSoftmaxMode_t mode;
 };
 
-// Of `rows` rows from `first` on, by the row that is forced or the one that the plan chooses.
+// The bits of `rows` rows from `first` on, by the forced kernel or by the plan's choice.
 std::vector<unsigned char> bits_of_rows(const SoftmaxCall& call, const DeviceBuffer& in,
                                         const DeviceBuffer& out, const std::string& forced,
                                         int64_t first, int64_t rows) {
@@ -186,8 +186,8 @@ TEST_F(SoftmaxRowBits, DoNotDependOnTheNumberOfRows) {
   }
 }
 
-// As a user calls: by rows of the plan's choice, one handle for all. streams_graphs_test.cpp
-// repeats the same products from a graph.
+// As users call: kernels of the plan's choice, one handle for all. streams_graphs_test.cpp repeats
+// the same products from a graph.
 using PlannedBits = BackendTest;
 
 TEST_F(PlannedBits, AreTheSameEveryTime) {
@@ -199,7 +199,7 @@ TEST_F(PlannedBits, AreTheSameEveryTime) {
   }
 }
 
-// The result of one product of a batch does not depend on its company.
+// The result of one product of a batch does not depend on the others.
 using Batch = BackendTest;
 
 TEST_F(Batch, OfEqualMatricesGivesEqualBits) {

@@ -15,7 +15,7 @@ namespace {
 // A batch of column-major matrices in one buffer that ends with the last element of the last one.
 struct Operand {
   int64_t rows, cols, ld;
-  int64_t matrices;          // in the buffer: 1 where one serves all
+  int64_t matrices;          // in the buffer: 1 where all are the same
   int step;                  // -1: matrix 0 is the last one in memory
   std::vector<float> image;  // what the buffer held before the call
   DeviceBuffer buffer;
@@ -135,7 +135,7 @@ void check(const GemmCase& gemm, const Operand& a, const Operand& b, const Opera
         float& element = matrix[row + col * c.ld];
         comparison.add(row, col, element, reference.value[at],
                        gemm.integers ? 0 : reference.tolerance[at]);
-        // What is left after this must be as it was before.
+        // The rest must be unchanged.
         element = c.image[static_cast<size_t>(c.start(i) + row + col * c.ld)];
       }
     }
@@ -183,8 +183,9 @@ void run_gemm(mygemmHandle_t handle, const GemmCase& gemm, RowTally* tally) {
   for (Operand* operand : {&a, &b, &c}) operand->upload();
 
   const mygemmStatus_t status = call(handle, gemm, a, b, c);
-  // An explanation knows no alpha and beta: with nothing to multiply a row may refuse what it says
-  // it can run, and with C to stay as it is the call succeeds before any row is asked.
+  // Explain calls have no alpha and beta: with nothing to multiply a kernel may refuse a problem
+  // that it can run by the explanation, and where C stays unchanged the call succeeds without a
+  // plan.
   const bool scales_only = gemm.k == 0 || gemm.alpha == 0;
   const bool unexplained = scales_only && (status == MYGEMM_STATUS_NOT_SUPPORTED || gemm.beta == 1);
   const bool ran = tally == nullptr || unexplained

@@ -1,5 +1,5 @@
-// Ops tests: one matrix product through the public ABI, in any of its forms, checked whole: the
-// result against FP64, every other byte of every buffer against what it was.
+// Ops tests: one matrix product through the public ABI, in any of its forms, checked completely:
+// the result against FP64, every other byte of every buffer against its value before the call.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct GemmCase {
 
   Form form = Form::kSingle;
   int64_t batch = 1;
-  int a_step = 1, b_step = 1, c_step = 1;  // strided: 1 forward, 0 one matrix for all, -1 backward
+  int a_step = 1, b_step = 1, c_step = 1;  // stride: 1 forward, 0 one matrix for all, -1 backward
 
   bool integers = false;         // small integers, whose products and sums FP32 holds exactly
   bool poisoned_inputs = false;  // A and B hold NaN: they must not be read
@@ -37,7 +37,7 @@ struct GemmCase {
   std::string text() const;
 };
 
-// Runs the case and, where it succeeds, checks everything. With a tally, the handle has a row
+// Runs the case and, where it succeeds, checks everything. With a tally, the handle has a kernel
 // forced that may refuse the case; without, the call must succeed.
 void run_gemm(mygemmHandle_t handle, const GemmCase& gemm, RowTally* tally = nullptr);
 

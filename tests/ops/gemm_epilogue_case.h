@@ -1,7 +1,7 @@
-// Ops tests: one general product, mygemm_gemm, in any of its forms, checked whole: against
-// mygemm_sgemm on the same handle followed by the bias and the activation on this side, and every
-// other byte of every buffer against what it was. Sums, bias and RELU have to have the very bits of
-// separate steps, GELU may be off by rounding.
+// Ops tests: one general product, mygemm_gemm, in any of its forms, checked completely: against
+// mygemm_sgemm on the same handle followed by bias and activation in the test, and every other byte
+// of every buffer against its value before the call. Sums, bias and RELU must have the same bits as
+// separate steps, GELU may differ by rounding.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct EpilogueCase {
   int64_t batch = 1;
   int bias_step = 1;         // -1, 0 and 1: biases lie backward, one for all, forward
   bool null_inputs = false;  // A and B are NULL
-  bool special = false;      // infinities and NaN in C and bias
+  bool special = false;      // infinities and NaN in A, C and bias
 
   bool sums() const { return k > 0 && alpha != 0; }
   std::string text() const;

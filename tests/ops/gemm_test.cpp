@@ -1,5 +1,5 @@
-// Ops tests of the matrix products: every row of the backend forced on every kind of shape, layout
-// and form, and the properties that all rows share. Through the public ABI only.
+// Ops tests of the matrix products: every kernel of the backend forced on every kind of shape,
+// layout and form, and the properties that all kernels share. Through the public ABI only.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace mygemm_tests {
 namespace {
 
-constexpr size_t kWorkspace = size_t{36} << 20;  // enough for every row
+constexpr size_t kWorkspace = size_t{36} << 20;  // enough for every kernel
 constexpr mygemmOperation_t kOperations[] = {MYGEMM_OP_N, MYGEMM_OP_T};
 
 struct Shape {
@@ -31,13 +31,13 @@ struct Layout {
   int64_t padding;
   size_t offset;
 };
-// Packed; columns at odd addresses; every column but the first misaligned, and the base too;
-// columns aligned to 16 bytes with something between them where the rows are.
+// (padding, offset): packed; columns at odd addresses; a misaligned base; aligned columns with
+// gaps.
 constexpr Layout kLayouts[] = {{0, 0}, {3, 0}, {0, 4}, {8, 0}};
 
 class GemmRow : public RowTest {
  protected:
-  // Runs all cases with the parameter's row forced.
+  // Runs all cases with the parameter's kernel forced.
   void run(const std::vector<GemmCase>& cases) {
     Handle handle(Family::kGemm, GetParam(), kWorkspace);
     RowTally tally(GetParam());
@@ -58,8 +58,8 @@ GemmCase shaped(const Shape& shape) {
   return gemm;
 }
 
-// Cases that every feature test below is run on: within a tile, across tiles, and deep enough for
-// the rows that split k.
+// The cases of every feature test below: within a tile, across tiles, and deep enough for the
+// kernels that split k.
 std::vector<GemmCase> feature_cases() {
   std::vector<GemmCase> cases;
   for (const Shape shape : {Shape{37, 29, 19}, Shape{70, 130, 33}, Shape{33, 66, 530}}) {
@@ -141,11 +141,11 @@ TEST_P(GemmRow, NothingToSumScalesC) {
       cases.push_back(gemm);
     }
   }
-  GemmCase gemm = shaped({70, 67, 9});  // alpha is known to be 0 during the call
+  GemmCase gemm = shaped({70, 67, 9});  // alpha is 0 in host memory
   gemm.alpha = 0;
   gemm.null_inputs = true;
   cases.push_back(gemm);
-  cases.push_back(shaped({33, 66, 530}));  // and one that rows for deep products take too
+  cases.push_back(shaped({33, 66, 530}));  // one that kernels for deep products can run
   run(cases);
 }
 
@@ -208,7 +208,7 @@ TEST_P(GemmRow, BatchesOfSmallMatrices) {
 INSTANTIATE_TEST_SUITE_P(Rows, GemmRow, ::testing::ValuesIn(row_names(Family::kGemm)),
                          row_test_name);
 
-// ---- whatever row the plan chooses -------------------------------------------------------------
+// ---- the plan's choice -------------------------------------------------------------------------
 
 using Gemm = BackendTest;
 

@@ -1,5 +1,5 @@
 // Ops tests for a GPU only: products large enough to fill it, against sampled elements in FP64, and
-// operands of more than 2^31 elements. Skipped where the memory is not there.
+// operands of more than 2^31 elements. Skipped where memory is insufficient.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -99,9 +99,9 @@ TEST_P(GemmLarge, ResultOfMoreThan2To31Elements) {
 }
 
 TEST_P(GemmLarge, InputOfMoreThan2To31Elements) {
-  // One matrix of A for each of a batch, so that host memory need not hold it all: every matrix is
-  // the same, and so must every result be. Of integers, which are exact in any order: where tiles
-  // are cut along k, they are not all cut in the same places.
+  // All matrices of the batch are the same, so that host memory holds one, and all results must be
+  // equal. Integers, whose sums are exact in any order: the ranges of stream-K divide the tiles of
+  // different matrices at different k.
   constexpr int64_t kM = 1024;
   constexpr int64_t kN = 8;
   constexpr int64_t kK = 1024;
@@ -192,8 +192,8 @@ INSTANTIATE_TEST_SUITE_P(Rows, SoftmaxLarge, ::testing::ValuesIn(row_names(Famil
 
 using SoftmaxLong = BackendTest;
 
-// Three finite numbers in a row of 2^31 and some: their shares are exact. The plan chooses:
-// a row that gives a warp to this would take minutes.
+// Three finite numbers in a row of more than 2^31: their softmax is exact. By the plan's choice: a
+// kernel with one warp a row takes minutes.
 TEST_F(SoftmaxLong, RowOfMoreThan2To31Elements) {
   constexpr int64_t kCols = (int64_t{1} << 31) + 77;
   constexpr size_t kBytes = 2 * static_cast<size_t>(kCols);
@@ -255,7 +255,7 @@ class TransposeLarge : public RowTest {
   }
 };
 
-// More than caches are asked to keep: other instructions than for small matrices.
+// Larger than the caches: kernels use other instructions than for small matrices.
 TEST_P(TransposeLarge, MoreThanTheCacheOfEverySize) {
   for (const int64_t size : {1, 2, 4, 8, 16}) run(size, (int64_t{1} << 22) / size, 64, false);
 }

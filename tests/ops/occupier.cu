@@ -11,7 +11,7 @@
 namespace mygemm_tests {
 namespace {
 
-constexpr long long kMostCycles = 200'000'000'000;  // some 100 s, where nobody releases the blocks
+constexpr long long kMostCycles = 200'000'000'000;  // about 100 s, if nothing ends the blocks
 constexpr auto kStartLimit = std::chrono::seconds(20);
 
 void check(cudaError_t error) {

@@ -8,9 +8,9 @@ namespace mygemm_tests {
 
 int multiprocessors();
 
-// Holds all but `free` multiprocessors of the current device for as long as it lives: one block on
-// each takes all shared memory, and waits. The constructor returns when all these blocks run. While
-// it lives nothing may wait for the whole device, as cudaFree() does. Throws on a CUDA error.
+// Holds all but `free` multiprocessors of the current device during its lifetime: one block on each
+// takes all shared memory, and waits. The constructor returns when all these blocks run. During its
+// lifetime no call may wait for the whole device, as cudaFree() does. Throws on a CUDA error.
 class Occupier {
  public:
   explicit Occupier(int free);
@@ -18,7 +18,7 @@ class Occupier {
   Occupier(const Occupier&) = delete;
   Occupier& operator=(const Occupier&) = delete;
 
-  // Lets the blocks end; what waits for their multiprocessors can then run.
+  // Ends the blocks, so that other kernels can run on their multiprocessors.
   void release();
 
  private:

@@ -1,5 +1,5 @@
-// Ops tests: a product, single or of a batch, that is computed again and again and must give the
-// same bits every time, whichever way it is asked for.
+// Ops tests: a product, single or of a batch, that is computed repeatedly and must give the same
+// bits every time, called directly or from a graph.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct RepeatedCase {
   std::string text() const;
 };
 
-// Shapes that the plan gives to rows of different kinds: whole tiles, odd edges, k cut in parts, a
-// thin side, a batch of small ones. Smaller off the GPU.
+// Shapes for which the plan chooses kernels of different kinds: whole tiles, odd edges, partitioned
+// k, a thin side, a batch of small matrices. Smaller without a GPU.
 std::vector<RepeatedCase> products_to_repeat();
 
-// How often a test asks for each.
+// Repetitions of each in a test.
 inline constexpr int kManyRuns = kBuild == Build::kGpu ? 1000 : 4;
 
 class RepeatedProduct {

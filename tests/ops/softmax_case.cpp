@@ -54,7 +54,7 @@ void fill_forward(const SoftmaxCase& softmax, Matrix* x) {
   }
 }
 
-// y as a forward pass would have left it, and any gradient.
+// y as from a forward pass, and a random gradient.
 void fill_backward(const SoftmaxCase& softmax, Matrix* y, Matrix* dy) {
   Random random(softmax.seed);
   std::vector<double> x(y->values.size());

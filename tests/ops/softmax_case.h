@@ -1,5 +1,5 @@
-// Ops tests: one softmax or its gradient through the public ABI, checked whole: the result against
-// FP64, every other byte of every buffer against what it was.
+// Ops tests: one softmax or its gradient through the public ABI, checked completely: the result
+// against FP64, every other byte of every buffer against its value before the call.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace mygemm_tests {
 
-// Which input the output takes the place of.
+// The input that the output overwrites.
 enum class InPlace { kNo, kFirst, kSecond };  // kSecond: dy, backward only
 
 struct SoftmaxCase {
@@ -31,7 +31,7 @@ struct SoftmaxCase {
   std::string text() const;
 };
 
-// As run_gemm().
+// See run_gemm().
 void run_softmax(mygemmHandle_t handle, const SoftmaxCase& softmax, RowTally* tally = nullptr);
 
 }  // namespace mygemm_tests

@@ -1,5 +1,5 @@
-// Ops tests of softmax, log-softmax and their gradients: every row of the backend forced on every
-// kind of shape, type and layout, and the properties that all rows share.
+// Ops tests of softmax, log-softmax and their gradients: every kernel of the backend forced on
+// every kind of shape, type and layout, and the properties that all kernels share.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -22,12 +22,13 @@ struct Shape {
   int64_t rows, cols;
 };
 
-// Around warps (32), what a warp and a block hold, one, prime, and many rows.
+// Columns around a warp (32) and around the capacity of a warp and of a block, one, prime; many
+// rows.
 constexpr Shape kShapes[] = {{1, 1},   {5, 2},   {3, 31},   {4, 32},   {3, 33},   {130, 7},
                              {3, 64},  {2, 127}, {2, 128},  {3, 129},  {2, 255},  {2, 257},
                              {9, 509}, {1, 512}, {2, 1023}, {1, 1025}, {2, 2049}, {1, 4099}};
 
-// Wider than what the registers of a block hold, for one type or for all of them.
+// Wider than the registers of a block hold, for one type or for all of them.
 constexpr Shape kWideShapes[] = {{3, 33001}, {2, 66016}};
 
 class SoftmaxRow : public RowTest {
@@ -67,7 +68,7 @@ TEST_P(SoftmaxRow, ShapesAndLayouts) {
   for (const Shape& shape : kShapes) {
     ++number;
     for (const int64_t padding : {0, 1, 8}) {
-      // Emulated blocks of 1024 threads are slow: one padding a shape there.
+      // Emulated blocks of 1024 threads are slow: one padding for each shape there.
       if (kBuild == Build::kEmulated && number % 3 != padding % 3) continue;
       SoftmaxCase softmax;
       softmax.rows = shape.rows;
@@ -95,7 +96,7 @@ TEST_P(SoftmaxRow, EveryMixOfTypes) {
     for (const mygemmDataType_t in : kTypes) {
       for (const mygemmDataType_t dy : kTypes) {
         for (const mygemmDataType_t out : kTypes) {
-          // Wide: what dy is matters backward only, and half of the mixes are enough there.
+          // Wide: the type of dy matters backward only, where half of the mixes suffice.
           if (shape.rows == 1 && dy != in && dy != out) continue;
           SoftmaxCase softmax;
           softmax.rows = shape.rows;
@@ -233,7 +234,7 @@ TEST_P(SoftmaxRow, HugeScalesPickTheLargest) {
 INSTANTIATE_TEST_SUITE_P(Rows, SoftmaxRow, ::testing::ValuesIn(row_names(Family::kSoftmax)),
                          row_test_name);
 
-// ---- whatever row the plan chooses -------------------------------------------------------------
+// ---- the plan's choice -------------------------------------------------------------------------
 
 using Softmax = BackendTest;
 

@@ -1,5 +1,5 @@
-// Products whose results have to be what FP32 multiply-adds give, whatever their operands: the same
-// infinities and NaN, and else as near to FP64.
+// Products whose results must be those of FP32 multiply-adds for all operands: the same infinities
+// and NaN, and otherwise the same error bound against FP64.
 #pragma once
 
 #include <bit>
@@ -18,10 +18,10 @@ namespace mygemm_tests {
 
 constexpr size_t kWorkspace = size_t{36} << 20;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-// Rows of several warps of a tile; deep enough for the plan to choose tensor cores, and to cut.
+// Rows in several warps of a tile; deep enough for the plan to choose tensor cores, and stream-K.
 constexpr int64_t kM = 44, kN = 20, kK = 520;
-// What a result may be off: in units of |A||B|, and in the smallest denormals. Half as much as
-// values whose lower halves are lost would be.
+// Error bounds of a result: relative to |A||B|, and in the smallest denormals. Half of the error
+// when the lower halves of values are lost.
 constexpr double kRelative = 48 * 0x1p-24, kAbsolute = 64 * 0x1p-149;
 
 inline float from_bits(uint32_t bits) { return std::bit_cast<float>(bits); }
@@ -31,8 +31,8 @@ struct Factors {
   int64_t m = kM, n = kN, k = kK;
   std::vector<float> a_values = std::vector<float>(static_cast<size_t>(m * k));
   std::vector<float> b_values = std::vector<float>(static_cast<size_t>(k * n));
-  bool exact = false;     // FP32 sums are, in any order
-  bool ordinary = false;  // tensor cores' own results are right
+  bool exact = false;     // FP32 sums are exact in any order
+  bool ordinary = false;  // results of the tensor cores pass without the guard
 
   float& a(int64_t i, int64_t l) { return a_values[static_cast<size_t>(i + l * m)]; }
   float& b(int64_t l, int64_t j) { return b_values[static_cast<size_t>(l + j * k)]; }
@@ -47,11 +47,11 @@ struct Factors {
   }
 };
 
-// What an element has to be.
+// The expected value of an element.
 struct Expected {
-  float chain = 0;  // of fused multiply-adds, in the order of k
+  float chain = 0;  // by fused multiply-adds, in the order of k
   double sum = 0, magnitude = 0;
-  bool special = false;  // infinities or NaN go in
+  bool special = false;  // an operand is infinite or NaN
 };
 
 inline std::vector<Expected> expected_of(const Factors& f) {
@@ -90,7 +90,7 @@ inline float chain_result(const Expected& e, float c, const Scalars& s) {
   return s.beta == 0 ? s.alpha * e.chain : std::fma(s.alpha, e.chain, s.beta * c);
 }
 
-// any_order: the row may add up in another order than the chain. Its sums may then overflow where
+// any_order: the kernel may add in another order than the chain. Its sums may then overflow where
 // those of the chain do not, or to the other infinity, or to NaN.
 inline bool is_right(float got, const Expected& e, float c, const Scalars& s, bool exact,
                      bool any_order) {
@@ -121,11 +121,11 @@ inline std::vector<float> stored(const std::vector<float>& x, int64_t rows, bool
 
 class SpecialValues : public RowTest {
  protected:
-  // With all operations; with alpha and beta, and without, and a C that must not be read; aligned
-  // and not.
+  // Runs the case with all operations, with and without alpha and beta, with a C that must not be
+  // read, aligned and not.
   void run(const std::string& name, const Factors& f) { run(name, f, {0, 1, 2, 3}); }
 
-  // Of an expensive case, the emulator computes two operations of the four.
+  // Runs an expensive case: in the emulator with two of the four operations.
   void run_large(const std::string& name, const Factors& f) {
     if (kBuild != Build::kEmulated) return run(name, f);
     const bool first = (large_runs_ + large_runs_ / 2) % 2 == 0;  // 0 1 1 0
@@ -147,7 +147,7 @@ class SpecialValues : public RowTest {
       if (IsSkipped() || HasFailure()) return;
       ++runs_;
     }
-    ++runs_;  // the next case goes with other scalars
+    ++runs_;  // the next case has other scalars
   }
 
   void product(mygemmHandle_t handle, const Factors& f, const std::vector<Expected>& expected,
@@ -156,7 +156,7 @@ class SpecialValues : public RowTest {
     const std::vector<float> a = stored(f.a_values, f.m, transa, lda);
     const std::vector<float> b = stored(f.b_values, f.k, transb, ldb);
     std::vector<float> old(expected.size(), std::numeric_limits<float>::quiet_NaN());
-    if (scalars.beta != 0) {  // as large as the products are, and 1 where these are 0
+    if (scalars.beta != 0) {  // as large as the products, and 1 where these are 0
       for (size_t at = 0; at < old.size(); ++at) {
         const auto magnitude = static_cast<float>(expected[at].magnitude / 4);
         old[at] = expected[at].magnitude == 0            ? 1.0f
@@ -165,7 +165,7 @@ class SpecialValues : public RowTest {
       }
     }
     const int64_t ldc = f.m + padding;
-    constexpr float kBetween = 7;  // what lies between the columns of C
+    constexpr float kBetween = 7;  // padding between the columns of C
     std::vector<float> image(static_cast<size_t>(ldc * f.n), kBetween);
     const auto m = static_cast<size_t>(f.m), pitch = static_cast<size_t>(ldc);
     for (size_t at = 0; at < old.size(); ++at) image[at / m * pitch + at % m] = old[at];
@@ -200,8 +200,8 @@ class SpecialValues : public RowTest {
     }
     EXPECT_EQ(wrong, 0);
     if (!f.ordinary || GetParam().empty()) return;
-    // Results that are not trusted come from a chain. They would also hide operands that are not
-    // there yet, and are NaN.
+    // Suspects are recomputed from global memory. This would also hide operands that are read from
+    // shared memory before they are there, as NaN.
     for (size_t first = 0; first < m; first += m / 4) {
       bool all = true;
       for (size_t at = 0; at < c.size(); ++at) {

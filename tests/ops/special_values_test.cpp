@@ -1,5 +1,5 @@
-// Ops tests: products of infinities, NaN, and the largest and smallest numbers, on the rows that
-// multiply on tensor cores and on whatever the plan chooses.
+// Ops tests: products of infinities, NaN, and the largest and smallest numbers, by the kernels on
+// tensor cores and by the plan's choice.
 #include "ops/special_values.h"
 
 #include "support/random.h"
@@ -36,7 +36,7 @@ TEST_P(SpecialValues, OrdinaryOnesAreTrusted) {
 
 // ---- infinities and NaN ------------------------------------------------------------------------
 
-// Quiet and signalling ones; what is left of the first three in TF32 is infinite, or zero.
+// Quiet and signalling NaN; the first three become infinite or zero when cut to TF32.
 constexpr uint32_t kNans[] = {0x7f800001, 0x7fffffff, 0xff801fff, 0x7fc00000, 0xffc01000};
 
 TEST_P(SpecialValues, NanReachesItsRowOrColumnAlone) {
@@ -60,7 +60,7 @@ TEST_P(SpecialValues, InfinityReachesItsRowOrColumnAlone) {
   in_b.b(511, 19) = kInfinity;
   run("in A", in_a);
   run("in B", in_b);
-  in_b.a(9, 0) = kInfinity;  // meets that of B in one element
+  in_b.a(9, 0) = kInfinity;  // meets the infinity of B in one element
   run("in both", in_b);
 }
 
@@ -83,7 +83,7 @@ TEST_P(SpecialValues, InfinityAndZeroOrTheOtherInfinityAreNan) {
 
 // ---- large values ------------------------------------------------------------------------------
 
-// FLT_MAX, and the neighbours of what rounds to infinity in TF32.
+// FLT_MAX, and the neighbours of the smallest value that rounds to infinity in TF32.
 constexpr uint32_t kLarge[] = {0x7f7fffff, 0x7f7ff000, 0x7f7fefff, 0x7f7fe000, 0xff7fffff};
 
 TEST_P(SpecialValues, TheLargestNumbersAreNotInfinite) {
@@ -106,12 +106,12 @@ TEST_P(SpecialValues, SumsOverflowWhereTheyShould) {
   run("few", ordinary(3, 1).scale(63, 62));
   run("none", ordinary(4, 1, true).scale(58, 58));
   run("products", ordinary(5, 1).scale(64, 64));
-  Factors f = ordinary(6, 1, true).scale(63, 62);  // there and back: the chain does not come back
+  Factors f = ordinary(6, 1, true).scale(63, 62);  // the sum is finite, the chain overflows
   for (int64_t i = 0; i < kM; i += 2) {
     for (int64_t k = 0; k < kK; ++k) f.a(i, k) = (k < kK / 2 ? 1 : -1) * std::fabs(f.a(i, k));
   }
   run("there and back", f);
-  // 32 k overflow by themselves, but not after those before.
+  // 32 k overflow by themselves, but not added to the sum before them.
   Factors g = ordinary(7, 1, true).scale(61, 61);
   for (int64_t i = 0; i < kM; ++i) {
     for (int64_t k = 0; k < kK; ++k) g.a(i, k) *= k < 32 ? -0.75f : k < 64 ? 1.25f : 0.0f;
@@ -128,7 +128,7 @@ TEST_P(SpecialValues, DenormalsCount) {
   run("both", ordinary(4, 1).scale(-130, -130));
 }
 
-// Around what the high and the low part of a value take to be exact.
+// Around the smallest values whose high and low part are exact.
 TEST_P(SpecialValues, SmallValuesLoseNoBits) {
   for (const int exponent : {-144, -126, -120, -114, -113, -112, -104}) {
     const std::string name = "2^" + std::to_string(exponent);
@@ -164,7 +164,7 @@ TEST_P(SpecialValues, OneSmallValueAmongOrdinaryOnes) {
   for (int64_t k = 0; k < kK; ++k) g.b(k, 17) = 0;
   g.b(333, 17) = -0x1.234568p-120f;
   run("alone in a column of B", g);
-  // In the first steps of the sum and the last ones alone, which may be in different pieces.
+  // In the first and the last k steps only, which may be in different partial sums.
   Factors h = ordinary(3, 1);
   for (int64_t i = 0; i < kM; ++i) {
     for (int64_t k = 0; k < kK; ++k) h.a(i, k) *= (k < 8) == (i % 2 == 0) ? 0x1p-125f : 0.0f;
@@ -172,14 +172,14 @@ TEST_P(SpecialValues, OneSmallValueAmongOrdinaryOnes) {
   run("in pieces", h);
 }
 
-// What loses bits lies in one piece of a sum, and what makes that matter in no other.
+// Values that lose bits, and huge values that make the loss matter, lie in one partial sum only.
 TEST_P(SpecialValues, TinyTimesHugeInOnePiece) {
   for (const bool at_the_end : {false, true}) {
     Factors in_a = ordinary(1, 1), in_b = ordinary(2, 1);
     for (Factors* f : {&in_a, &in_b}) {
       const int of_a = f == &in_a ? -130 : 100, of_b = f == &in_a ? 100 : -130;
       for (int64_t l = 0; l < kK; ++l) {
-        const bool matters = at_the_end ? l >= kK - 200 : l < 200;  // halves would meet in a piece
+        const bool matters = at_the_end ? l >= kK - 200 : l < 200;  // less than half of k each
         for (int64_t i = 0; i < kM; ++i) f->a(i, l) *= std::ldexp(1.0f, matters ? of_a : -100);
         for (int64_t j = 0; j < kN; ++j) f->b(l, j) *= std::ldexp(1.0f, matters ? of_b : 0);
       }
@@ -189,14 +189,13 @@ TEST_P(SpecialValues, TinyTimesHugeInOnePiece) {
   }
 }
 
-// Of several tiles, results all over them that are made of one product alone; of the others some
-// come from the same row and from the same column.
+// Results in several tiles that are single products, some of them in the same row or column.
 TEST_P(SpecialValues, OneProductMakesAResult) {
   constexpr int64_t kPlaces[][2] = {{0, 0},     {9, 33},   {23, 198}, {44, 130}, {63, 1},
                                     {64, 64},   {77, 191}, {90, 31},  {98, 95},  {111, 122},
                                     {127, 160}, {128, 11}, {135, 70}, {139, 193}};
-  // The first is nothing at all in TF32, the second a few bits. The third is small beside the other
-  // operand alone. The last leaves a sum of zeros.
+  // The first is 0 in TF32, the second has a few bits. The third is small only relative to the
+  // other operand. The last makes a sum of zeros.
   struct Product {
     uint32_t bits;
     float other;
@@ -223,7 +222,7 @@ TEST_P(SpecialValues, OneProductMakesAResult) {
   }
 }
 
-// The one that counts may be anywhere along k. In the row above nothing counts.
+// The nonzero product is anywhere along k. In the row above all products are 0.
 TEST_P(SpecialValues, OneProductMakesAResultOfALongSum) {
   for (const int64_t l : {0, 700, 2499}) {
     Factors f = ordinary(3, 1, false, {.m = 40, .n = 9, .k = 2500});
@@ -241,8 +240,8 @@ TEST_P(SpecialValues, OneProductMakesAResultOfALongSum) {
   }
 }
 
-// Of tiles of 128 rows more than a band of 8, along either side. Suspects, infinities and NaN lie
-// in both bands.
+// More than a band of 8 tiles of 128 rows, along either side. Suspects, infinities and NaN lie in
+// both bands.
 TEST_P(SpecialValues, SecondBandOfTiles) {
   constexpr int64_t kLong = 8 * 128 + 50, kShort = 12, kDepth = 330;
   constexpr int64_t kLines[] = {7, 1024, 1070};
@@ -287,7 +286,7 @@ TEST_P(SpecialValues, WhatCancelsLeavesNothing) {
   f.exact = true;
   Random random(7);
   constexpr int64_t kDistances[] = {1, 8, 16, 24, 32, 64, 260, 300};
-  // Of 12 bits, so that a multiply-add of one product leaves nothing over.
+  // Values of 12 bits, whose products are exact.
   const auto next = [&] { return static_cast<float>(random.integer(2049, 4095)) * 0x1p-11f; };
   for (int64_t i = 0; i < kM; ++i) {
     const int64_t first = 3 + i * 4, second = first + kDistances[i % 8];

@@ -16,7 +16,7 @@ namespace mygemm_tests {
 namespace {
 
 constexpr int64_t kExtent = 300;
-constexpr int64_t kDepth = 3000;  // deep enough for rows that split k
+constexpr int64_t kDepth = 3000;  // deep enough for kernels that split k
 constexpr size_t kWorkspace = size_t{16} << 20;
 
 void require(cudaError_t error) { ASSERT_EQ(error, cudaSuccess) << cudaGetErrorString(error); }
@@ -34,7 +34,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-// What `enqueue` enqueues on a stream, captured once.
+// A graph of the work that `enqueue` enqueues on a stream, captured once.
 class CapturedGraph {
  public:
   template <class F>
@@ -121,7 +121,7 @@ std::vector<uint32_t> eager_result(float alpha) {
 using Streams = BackendTest;
 using Graphs = BackendTest;
 
-// The strictest mode refuses every call that may synchronise or allocate, from any thread's doing.
+// The strictest capture mode refuses every call that may synchronise or allocate, on any thread.
 TEST_F(Graphs, CaptureTheFirstCallsOfAFreshHandleAndReplay) {
   Stream stream;
   Sequence sequence;
@@ -235,7 +235,7 @@ TEST_F(Streams, OneHandleUsedByThreadsInTurn) {
   }
 }
 
-// Work that is enqueued outlives the handle.
+// Enqueued work outlives the handle.
 TEST_F(Streams, DestroyingAHandleDoesNotDisturbItsCalls) {
   const std::vector<uint32_t> expected = eager_result(0.125f);
   Stream stream;

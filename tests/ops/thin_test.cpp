@@ -1,5 +1,5 @@
-// Ops tests of the matrix products with a thin side: the rows that are made for them, forced on
-// either side, in every layout, with many tiles and with few, with k in one part and in many.
+// Ops tests of the matrix products with a thin side: the thin kernels, forced on either side, in
+// every layout, with many tiles and with few, with one split of k and with many.
 #include <string>
 #include <vector>
 
@@ -63,8 +63,8 @@ const std::vector<Shape> kShapes = {{1, 1, 5000},  {1, 4, 2052},   {3, 1, 4099},
 
 TEST_P(GemmThinRow, PartsOfKInTheWorkspace) { run(kShapes, kWorkspace); }
 
-// A block then has all of k, one chunk of the thin operand after the other; where clusters share k
-// out, only if there are more chunks than a cluster has blocks.
+// A block then has all of k, one chunk of the thin operand after the other; with cluster split-K
+// only if there are more chunks than a cluster has blocks.
 TEST_P(GemmThinRow, ChunksWithoutWorkspace) {
   run(kShapes, 0);
   run({{1, 6, 20'000}, {4, 5, 11'001}, {9, 7, 10'400}}, 0);

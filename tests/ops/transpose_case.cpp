@@ -71,8 +71,8 @@ Bytes make_input(const TransposeCase& t, const Layout& layout) {
   return image;
 }
 
-// The output buffer as it has to be, given what it held before. In place, bytes of in's layout
-// that are not of out's may hold anything afterwards: `open` is true there.
+// The expected output buffer, given its content before. In place, bytes of in's layout that are not
+// in out's may hold anything afterwards: `open` is true there.
 Bytes expected_output(const TransposeCase& t, const Layout& layout, const Bytes& input,
                       const Bytes& before, std::vector<bool>* open) {
   const size_t size = static_cast<size_t>(t.element_size);

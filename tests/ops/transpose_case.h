@@ -1,5 +1,5 @@
 // Ops tests: one transpose through the public ABI, in any of its forms, checked bit for bit: the
-// result, and that every other byte of every buffer is what it was.
+// result, and that every other byte of every buffer is unchanged.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct TransposeCase {
   std::string text() const;
 };
 
-// As run_gemm().
+// See run_gemm().
 void run_transpose(mygemmHandle_t handle, const TransposeCase& transpose,
                    RowTally* tally = nullptr);
 

@@ -1,4 +1,4 @@
-// Ops tests of the transposes: every row of the backend forced on every element size, kind of
+// Ops tests of the transposes: every kernel of the backend forced on every element size, kind of
 // shape, layout and form. Everything is compared bit for bit.
 #include <algorithm>
 #include <vector>
@@ -50,7 +50,7 @@ size_t misaligned(int64_t element_size) {
   return static_cast<size_t>(std::min<int64_t>(element_size, 8));
 }
 
-// Elements that make rows of `length` a multiple of 32 bytes long, and a gap.
+// Padding that makes rows of `length` a multiple of 32 bytes long, with a gap.
 int64_t to_sectors(int64_t length, int64_t element_size) {
   const int64_t sector = 32 / element_size;
   return (length + sector) / sector * sector - length;
@@ -63,7 +63,8 @@ std::vector<TransposeCase> layouts_of(const TransposeCase& transpose) {
   cases[2].offset = misaligned(transpose.element_size);
   const int64_t in = to_sectors(transpose.cols, transpose.element_size);
   const int64_t out = to_sectors(transpose.rows, transpose.element_size);
-  // Rows begin with sectors: of both, of the input, of the output; in the middle of sectors.
+  // Rows of both matrices, of the input, of the output begin with a sector; or in the middle of
+  // one.
   cases[3].in_padding = cases[4].in_padding = in;
   cases[3].out_padding = cases[5].out_padding = out;
   cases[4].out_padding = out + 1;
@@ -82,7 +83,7 @@ TEST_P(TransposeRow, ShapesSizesAndLayouts) {
       for (TransposeCase transpose : layouts_of(shaped(element_size, shape))) {
         transpose.seed = cases.size();
         cases.push_back(transpose);
-        // Rows that only work in place have a case of each kind too.
+        // In place, for the kernels that work in place only.
         transpose.in_place = true;
         cases.push_back(transpose);
       }
@@ -117,7 +118,7 @@ TEST_P(TransposeRow, Batches) {
 TEST_P(TransposeRow, NarrowAndSmall) {
   std::vector<TransposeCase> cases;
   for (const int64_t element_size : kElementSizes) {
-    // Longer than what is transposed as a whole.
+    // Longer than the range that a block transposes at once.
     const int64_t length = 70000 / element_size;
     for (const Shape& shape : {Shape{3, length}, Shape{length, 5}, Shape{4, length}}) {
       cases.push_back(shaped(element_size, shape));
@@ -155,7 +156,7 @@ TEST_P(TransposeRow, TileOrders) {
 INSTANTIATE_TEST_SUITE_P(Rows, TransposeRow, ::testing::ValuesIn(row_names(Family::kTranspose)),
                          row_test_name);
 
-// ---- whatever row the plan chooses -------------------------------------------------------------
+// ---- the plan's choice -------------------------------------------------------------------------
 
 using Transpose = BackendTest;
 

@@ -42,7 +42,7 @@ class DlpackArray:
     def __init__(self, array, version=(1, 0), device=(CPU, 0), flags=0, **fields):
         self.array, self.version, self.device, self.flags = array, version, device, flags
         self.fields = fields  # replace those of the tensor
-        self.streams = []     # what consumers asked for
+        self.streams = []     # streams that consumers passed
         self._parts = []      # lives as long as we do, as the memory does
 
     def __dlpack_device__(self):

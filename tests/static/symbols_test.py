@@ -16,7 +16,7 @@ LIBRARY = SOURCE = MAP = None  # set from the command line
 NODE = "MYGEMM_0"
 OWN_MAP = "cmake/symbols.map"
 OURS = "libmygemm.so.0"
-# What the library may ask of a machine: the C library and the OpenMP runtime, never a GPU's driver.
+# The libraries that it may need: the C library and the OpenMP runtime, never a GPU's driver.
 ALLOWED_NEEDED = {"libc.so.6", "libm.so.6", "libgomp.so.1", "libdl.so.2", "libpthread.so.0",
                   "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 ALLOWED_VERSIONS = re.compile(r"(GLIBC|GOMP|OMP)_[0-9.]+")

@@ -135,7 +135,7 @@ bool RowTally::ran(mygemmStatus_t status, const std::map<std::string, std::strin
 void RowTally::finish() const {
   ASSERT_GT(cases_, 0);
   if (cases_run_ > 0) return;
-  // A machine refuses a row for one reason whatever the problem; a problem's reasons vary.
+  // A kernel that the machine cannot run is refused for one reason; problems have several.
   ASSERT_EQ(reasons_.size(), 1u) << row_ << " ran none of " << cases_ << " cases";
   GTEST_SKIP() << row_ << ": " << reasons_.begin()->first;
 }

@@ -1,5 +1,5 @@
-// Test support: handles that free themselves, handles with a row forced, and the names of the rows
-// that the backend under test has, read from the library's own explanations.
+// Test support: handles that free themselves, handles with a kernel forced, and the names of the
+// kernels of the backend under test, read from the library's own explanations.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace mygemm_tests {
 
 enum class Family { kGemm, kSoftmax, kTranspose };
 
-// Sets an environment variable for as long as it lives. The library reads them when a handle is
+// Sets an environment variable during its lifetime. The library reads them when a handle is
 // created.
 class ScopedEnv {
  public:
@@ -34,7 +34,7 @@ class ScopedEnv {
 class Handle {
  public:
   explicit Handle(size_t workspace_bytes = 0);
-  // With a row forced; "" forces none.
+  // With a kernel forced; "" forces none.
   Handle(Family family, const std::string& row, size_t workspace_bytes);
   ~Handle();
   Handle(const Handle&) = delete;
@@ -50,16 +50,16 @@ class Handle {
   DeviceBuffer workspace_;
 };
 
-// The backend that this build of the tests is about.
+// The backend under test in this build.
 constexpr mygemmBackend_t backend() {
   return kBuild == Build::kHost ? MYGEMM_BACKEND_HOST : MYGEMM_BACKEND_CUDA;
 }
 
-// Every row of the family that belongs to the backend under test, whether or not this machine can
-// run it. Needs no handle and no GPU.
+// Every kernel of the operation for the backend under test, whether or not this machine can run it.
+// Needs no handle and no GPU.
 std::vector<std::string> row_names(Family family);
 
-// The rows of an explanation: name -> why it cannot run, empty where it can.
+// The kernels of an explanation: name -> the reason why it cannot run, empty where it can.
 std::map<std::string, std::string> parse_explanation(const std::string& text);
 
 // Calls an explain function until the text is whole: f(char* text, size_t capacity, size_t* length)
@@ -80,7 +80,7 @@ class BackendTest : public ::testing::Test {
   void SetUp() override;
 };
 
-// The same, once for every row of a family.
+// The same, once for every kernel of an operation.
 class RowTest : public BackendTest, public ::testing::WithParamInterface<std::string> {};
 
 // The parameter's value as part of a test's name.
@@ -88,16 +88,16 @@ inline std::string row_test_name(const ::testing::TestParamInfo<std::string>& in
   return info.param;
 }
 
-// Counts, case by case, whether a forced row ran, and holds its status to the explanation.
+// Counts the cases that a forced kernel ran, and compares its status with the explanation.
 class RowTally {
  public:
   explicit RowTally(std::string row) : row_(std::move(row)) {}
 
   const std::string& row() const { return row_; }
-  // `status` is what the call with the row forced returned, `rows` what explain says of it.
-  // Returns true where the row ran, so that the result is to be checked.
+  // `status` is that of the call with the kernel forced, `rows` the explanation of the call.
+  // Returns true where the kernel ran, and its result must be checked.
   bool ran(mygemmStatus_t status, const std::map<std::string, std::string>& rows);
-  // Fails the test where no case ran, though the machine could run the row; skips it where the
+  // Fails the test where no case ran, although the machine can run the kernel; skips it where the
   // machine cannot.
   void finish() const;
 

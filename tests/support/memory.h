@@ -1,6 +1,6 @@
-// Test support: memory where the backend under test keeps its matrices, with tripwires on both
-// sides. The same source serves three builds of the tests: the host backend, the CUDA kernels on
-// the emulator, and a GPU. Knows nothing of mygemm but which build this is.
+// Test support: memory for the matrices of the backend under test, with guards on both sides. The
+// same source serves three builds of the tests: the host backend, the CUDA kernels on the emulator,
+// and a GPU.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ inline constexpr Build kBuild = Build::kGpu;
 inline constexpr Build kBuild = Build::kHost;
 #endif
 
-// What untouched memory holds, byte by byte: a NaN in every floating-point type.
+// The byte of untouched memory: a NaN in every floating-point type.
 inline constexpr unsigned char kPoison = 0xff;
 
 // `bytes` bytes, poisoned at first, at an address that is `offset` more than a multiple of
@@ -59,7 +59,7 @@ class DeviceBuffer {
   size_t bytes_ = 0;
 };
 
-// Waits for everything enqueued; throws where the device reports an error.
+// Waits for all enqueued work; throws where the device reports an error.
 void synchronize();
 
 // Bytes that can be allocated now; SIZE_MAX off the GPU, where tests are small.

@@ -1,4 +1,4 @@
-// Test support: see oracle.h. Plain loops in FP64; nothing here is meant to be fast.
+// Test support: see oracle.h. Plain loops in FP64.
 #include "support/oracle.h"
 
 #include <algorithm>
@@ -149,7 +149,7 @@ Reference gemm_reference(const GemmArguments& gemm) {
 
 Reference softmax_reference(mygemmSoftmaxMode_t mode, int64_t rows, int64_t cols, double scale,
                             const std::vector<double>& x) {
-  // 8 ulp, and what rounding the argument of exp in FP32 costs.
+  // 8 ulp, and the error from rounding the argument of exp in FP32.
   constexpr double kUlps = 16 * kUnitRoundoff;
   constexpr double kExponential16 = 0x1p-14;  // relative, of exponentials for 16-bit results
   Reference reference;
@@ -271,7 +271,7 @@ void Comparison::add(int64_t i, int64_t j, double got, double expected, double t
       const double got = decode(type, bytes + (r * ld + c) * type_bytes(type));
       const double expected = reference.value[at];
       double tolerance = reference.tolerance[at];
-      // Rounding to 16 bits of a value that is itself off by the tolerance. Exact stays exact.
+      // Rounding to 16 bits of a value with an error of the tolerance. Exact values stay exact.
       if (type != MYGEMM_R_32F && tolerance > 0) {
         if (!reference.tolerance_16_bit.empty()) tolerance += reference.tolerance_16_bit[at];
         tolerance += 0.5 * ulp(type, std::fabs(expected) + tolerance);

@@ -1,4 +1,4 @@
-// Test support: what results have to be, in FP64, with how far each may be off, and the comparison.
+// Test support: expected results in FP64, with the tolerance of each, and the comparison.
 // Independent of the library: written from the header's text, includes nothing of src/.
 #pragma once
 
@@ -30,8 +30,8 @@ double ulp(mygemmDataType_t type, double value);
 struct Reference {
   std::vector<double> value;
   std::vector<double> tolerance;  // |result - value| may be at most this
-  // What results of 16 bits may be off besides, before they are rounded: kernels take exponentials
-  // for 16 bits only. Empty: nothing.
+  // Additional tolerance of 16-bit results before they are rounded: kernels compute exponentials to
+  // 16 bits only. Empty: none.
   std::vector<double> tolerance_16_bit;
 };
 
@@ -49,15 +49,14 @@ struct GemmArguments {
   double least_bound = 0;  // in place of sum_bound(k), where that is less
 };
 
-// The chain of FP32 operations that a result may be as wrong as, in units of |A||B|: the worst case
-// for short sums, and for long ones what random rounding errors reach, several times over. TF32
-// products are out by more.
+// Error bound of a chain of FP32 operations, relative to |A||B|: the worst case for short sums, and
+// for long ones several times the error of random rounding. TF32 products exceed it.
 double sum_bound(int64_t terms);
 
-// What products on tensor cores (tf32x3 rows) may be off however short the sum is: for the product
+// Error bound of products on tensor cores (tf32x3 kernels) for sums of any length: for the product
 // of two low parts, which is left out, 8 units; for the last bits of low parts, 2 and 4; and 2 for
-// every 8 k, of up to 32, whose sum is cut off and not rounded. sum_bound() is less only where k is
-// so short that these rows must be forced.
+// every 8 k, of up to 32, whose sum is truncated and not rounded. sum_bound() is less only where k
+// is so small that these kernels must be forced.
 constexpr double kTensorBound = 24 * 0x1p-24;
 
 // One element of alpha op(A) op(B) + beta C and its tolerance.
@@ -75,14 +74,14 @@ Reference softmax_backward_reference(mygemmSoftmaxMode_t mode, int64_t rows, int
 
 // ---- comparison --------------------------------------------------------------------------------
 
-// Collects results beside what they should be and remembers the worst. A NaN where none belongs
-// is a failure, and so is a number where NaN belongs.
+// Compares results with their expected values and keeps the worst. An unexpected NaN is a failure,
+// and so is a number where NaN is expected.
 class Comparison {
  public:
   void add(int64_t i, int64_t j, double got, double expected, double tolerance);
   // Success, or a failure that names the worst element.
   ::testing::AssertionResult result() const;
-  // The largest error seen, as a share of what was allowed.
+  // The largest error over its tolerance.
   double worst_ratio() const { return worst_ratio_; }
 
  private:

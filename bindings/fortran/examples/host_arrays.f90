@@ -30,7 +30,7 @@ program host_arrays
   call check(mygemm_transpose(handle, k, m, a, m, at, k))
   call expect('transpose', at, transpose(a(:, :, 1)))
 
-  ! What is wrong is said, and nothing is written.
+  ! A refused call writes nothing, and the error names the argument.
   if (mygemm_sgemm(handle, MYGEMM_OP_N, MYGEMM_OP_N, m, n, k, 1.0, a, m - 1, b, k, 0.0, c, m) &
       /= MYGEMM_STATUS_INVALID_VALUE) error stop 'a leading dimension too small was taken'
   print '(2a)', 'refused: ', mygemm_last_error()

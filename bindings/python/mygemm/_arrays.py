@@ -1,4 +1,4 @@
-"""What the library needs to know of an argument, whatever library it comes from."""
+"""Descriptions of array arguments, the same for all libraries that they come from."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
@@ -36,7 +36,7 @@ class Array(NamedTuple):
     source: Any                  # the argument itself
     owner: Optional[Owner]       # its library, where arrays can be made with it
     stream: Optional[int] = None  # the producing stream that a protocol named
-    keep: Any = None             # what must live as long as the pointer is used
+    keep: Any = None             # an object that must live as long as the pointer is used
 
 
 def strides_in_elements(name: str, shape: tuple[int, ...], strides: Optional[tuple[int, ...]],

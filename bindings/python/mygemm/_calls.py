@@ -56,7 +56,7 @@ class Arguments:
 
 
 def _describe(name: str, argument: Any) -> Optional[Array]:
-    """Describes an argument; None where that needs DLPack, and DLPack the stream of the call."""
+    """Describes an argument; None where that needs DLPack, which needs the stream of the call."""
     owner = owner_of(argument)
     if owner is not None:
         return owner.describe(name, argument)
@@ -135,7 +135,7 @@ class Call:
                 self._order(before=True)
             math = self._handle.math if self._math is None else self._math
             check(lib.mygemm_set_math_mode(self.handle, math), "mygemm")
-            self._stack = stack.pop_all()  # what was entered stays so until __exit__
+            self._stack = stack.pop_all()  # the contexts stay entered until __exit__
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -168,7 +168,7 @@ class Call:
             self._order(before=False)
 
     def give_workspace(self, query: Callable[..., int], *arguments: object) -> None:
-        """Gives the handle what a mygemm_*_workspace_size() says for these arguments.
+        """Gives the handle a workspace of mygemm_*_workspace_size() for these arguments.
 
         The arguments' library allocates it. It may have the memory again once the call is
         enqueued, since it hands memory out in the order of the stream.

@@ -1,4 +1,4 @@
-"""What the CUDA array interface leaves open, asked of the CUDA driver where there is one."""
+"""Queries of the CUDA driver, where there is one, for facts missing in the CUDA array interface."""
 from __future__ import annotations
 
 import ctypes
@@ -28,7 +28,7 @@ def device_of(pointer: int) -> int:
 
 
 def make_wait(stream: int, producer: int) -> None:
-    """Later work of `stream` waits for what `producer` has been given so far."""
+    """Later work of `stream` waits for the work enqueued on `producer` so far."""
     driver, event = _driver(), ctypes.c_void_p()
     if driver is None:
         raise RuntimeError("libcuda.so.1 is not there, and two CUDA streams need ordering")

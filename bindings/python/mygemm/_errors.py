@@ -13,4 +13,4 @@ class Error(RuntimeError):
         self.status = status
 
     def __reduce__(self) -> tuple[type[Error], tuple[str, int]]:
-        return type(self), (self.args[0], self.status)  # what pickle calls to make it again
+        return type(self), (self.args[0], self.status)  # for pickle

@@ -37,12 +37,12 @@ def _product(a: Array, b: Array, transa: bool, transb: bool) -> _Product:
 
 
 def _operation(x: Matrix, trans: bool, c: Matrix) -> int:
-    """What BLAS is told of an operand, given that the result's order is taken for its own."""
+    """The operation of an operand for BLAS, which reads it in the result's order."""
     return OP_T if (x.row_major != c.row_major) != trans else OP_N
 
 
 class _Operand(NamedTuple):
-    """A or B as BLAS is told of it."""
+    """A or B in BLAS's terms."""
 
     array: Array
     matrix: Matrix
@@ -54,7 +54,7 @@ class _Operand(NamedTuple):
 
 
 class _Problem(NamedTuple):
-    """A product as BLAS is asked for it: that of column-major matrices."""
+    """A product in BLAS's terms, of column-major matrices."""
 
     first: _Operand
     second: _Operand
@@ -65,7 +65,7 @@ class _Problem(NamedTuple):
     shape: tuple[int, ...]
 
     def names(self, output: str) -> str:
-        """What the library's names stand for."""
+        """Which arguments the names in the library's messages mean."""
         return f"A is {self.first.array.name}, B is {self.second.array.name}, {output} is out"
 
 

@@ -46,7 +46,7 @@ def handle_for(device: Device) -> Handle:
 
 
 def backend() -> str:
-    """What the library chooses by itself here: "cuda", or "host" where no usable GPU is found.
+    """The library's own choice on this machine: "cuda", or "host" where no usable GPU is found.
 
     Calls do not depend on it: the arguments' memory decides where they run.
     """

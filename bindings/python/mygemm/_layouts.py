@@ -1,4 +1,4 @@
-"""From shapes and strides to what BLAS can say: leading dimensions, orders, rows. Pure."""
+"""From shapes and strides to BLAS's terms: leading dimensions, orders, rows. Pure."""
 from __future__ import annotations
 
 import math
@@ -86,7 +86,7 @@ def batch_count(x: Array) -> int:
 
 
 def check_dimensions(x: Array, call: str) -> None:
-    """Refuses what is neither a matrix nor a batch of matrices."""
+    """Refuses an array that is neither a matrix nor a batch of matrices."""
     if len(x.shape) not in (2, 3):
         raise ValueError(f"{x.name} has {len(x.shape)} dimensions, shape {x.shape}; {call} takes "
                          "matrices and, with three dimensions, batches of matrices")

@@ -92,7 +92,7 @@ _ARGUMENTS = {
 
 
 def _library_name() -> str:
-    """What to load, as a path or as a name for the loader."""
+    """The library to load, as a path or as a name for the loader."""
     chosen = os.environ.get("MYGEMM_LIBRARY")
     if chosen:
         return chosen

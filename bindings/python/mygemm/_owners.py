@@ -12,7 +12,7 @@ from ._arrays import HOST, Array, Device, strides_in_elements
 
 
 class Owner:
-    """What all owners do."""
+    """The interface of all owners."""
 
     label = ""
     module_name = ""

@@ -1,7 +1,7 @@
 // Cluster split-K: each block of a cluster (sm_90) receives the partial sums of its share of the
 // tile's elements from all blocks, adds them up in the order of the blocks, and stores the results.
-// Every sum that is sent counts on the receiver's barrier, so that nobody waits for the cluster
-// twice. Device only.
+// Every sum that is sent counts on the receiver's barrier, so that no block waits for the whole
+// cluster twice. Device only.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace mygemm {
 // are a power of two, no fewer than the blocks.
 class ClusterSum {
  public:
-  // All threads, at the beginning of the kernel; ptx::cluster_wait() comes before the first send().
+  // Called by all threads at the beginning of the kernel; ptx::cluster_wait() precedes send().
   template <int kMost>
   __device__ __forceinline__ static void open(Inbox<kMost>& inbox, int elements) {
     if (threadIdx.x == 0) {
       ptx::mbarrier_init(&inbox.received, 1);
       ptx::mbarrier_init_fence();
     }
-    __syncwarp();  // the warp may initialise as one, whichever thread asks for it
+    __syncwarp();  // the race checker sees the order of initialisation and first arrival
     if (threadIdx.x == 0) {
       ptx::mbarrier_arrive_expect_tx(&inbox.received, static_cast<unsigned>(4 * elements));
     }

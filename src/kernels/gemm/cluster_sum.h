@@ -1,5 +1,5 @@
 // Cluster split-K: the blocks of a cluster (sm_90) share the k of a tile and add up through shared
-// memory. What kernels that do so have in common; the device code is in cluster_sum.cuh. Pure.
+// memory. The parts that all such kernels share; the device code is in cluster_sum.cuh. Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace mygemm {
 
-// The time that adding up over a cluster takes.
+// Time of the addition over a cluster.
 constexpr double kClusterSeconds = 0.6e-6;
 
-// Whether so many clusters of 2^log2 blocks, of those that every GPU with clusters takes, run at
-// once, where `resident` blocks fit a multiprocessor. Those of 8 reach 120 of an H200's 132
-// multiprocessors: 32 of two blocks on each took twice the time of 30.
+// Whether that many clusters of 2^log2 blocks run at once, where `resident` blocks fit on a
+// multiprocessor; false for clusters that are not portable. Clusters of 8 reach 120 of an H200's
+// 132 multiprocessors: with two blocks on each, 32 clusters took twice the time of 30.
 inline bool clusters_fit(const DeviceTraits& device, int resident, unsigned log2, double clusters) {
   return 1 << log2 <= kPortableCluster && device.cc >= 90 &&
          clusters <= device.clusters[log2] * resident;

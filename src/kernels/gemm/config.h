@@ -57,7 +57,7 @@ inline bool takes_types(const GemmKernel& kernel, const GemmProblem& p) {
 
 namespace estimate {
 
-// How fast tiles can be read from L2, as a multiple of the copy bandwidth of device memory.
+// Bandwidth of L2 for tiles, as a multiple of the copy bandwidth of device memory.
 constexpr double kL2OverMemory = 2.0;
 // Fraction of the shorter of compute and transfer time that is not overlapped. H200, warptiled:
 // 64^3 and 128^3 in batches, 65536 x 64 x 64 and 100000 x 100 x 100, within 6 %.
@@ -72,7 +72,7 @@ inline double area(const GemmProblem& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.batch_count);
 }
 
-// The least time in which memory moves the operands: A and B once, D written and C, if it is read.
+// The least time of the memory traffic: A and B once, D written, C where it is read.
 inline double memory_seconds(const GemmProblem& p, const DeviceTraits& device) {
   const double inputs =
       p.scales_only() ? 0.0
@@ -86,7 +86,7 @@ inline double overlapped(double computing, double moving) {
   return std::max(computing, moving) + kNotOverlapped * std::min(computing, moving);
 }
 
-// Block tiles of all matrices, as a double: it may be more than any integer holds.
+// Block tiles of all matrices, as a double: their number may exceed every integer type.
 inline double block_tiles(const GemmConfig& config, const GemmProblem& p) {
   return static_cast<double>(config.tiles_m) * static_cast<double>(config.tiles_n) *
          static_cast<double>(p.batch_count);

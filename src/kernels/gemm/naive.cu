@@ -1,5 +1,5 @@
 // Matrix product, step 1 of the ladder: one thread per element of C, straight from global memory.
-// Runs everything there is: any op, size, leading dimension, alignment and batch.
+// Runs every problem: any op, size, leading dimension, alignment and batch.
 #include "kernels/epilogue.cuh"
 #include "kernels/gemm/strided.cuh"
 #include "kernels/gemm/textbook.h"

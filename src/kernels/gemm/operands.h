@@ -19,8 +19,8 @@ enum class OperandLoad : uint8_t {
   kTransposing  // copies of 4 bytes that turn a K-major operand into an MN-major one
 };
 
-// Every matrix of the operand begins at a multiple of 16 bytes, and so do its columns. What pointer
-// arrays hold is not known.
+// Every matrix of the operand begins at a multiple of 16 bytes, and so do its columns. The
+// alignment of matrices in pointer arrays is not known.
 inline bool columns_aligned(const Operand& x, int64_t batch_count) {
   const int64_t within_16_bytes = element_bytes(x.type) == 4 ? 3 : 7;
   return !x.pointers && reinterpret_cast<uintptr_t>(x.data) % 16 == 0 &&
@@ -38,8 +38,8 @@ inline bool has_tensor_map(const Operand& x, int64_t batch_count) {
          (batch_count == 1 || (x.stride >= 0 && x.stride < 4 * kMostPitch));
 }
 
-// The same product seen from its transposed side: D^T = op(B)^T op(A)^T. C, D and the bias stay as
-// they are: a kernel that computes it stores the transposed of what it computes.
+// The transposed product, D^T = op(B)^T op(A)^T. C, D and the bias stay as they are: a kernel that
+// computes it stores the transpose of its results.
 inline GemmProblem transposed(const GemmProblem& p) {
   GemmProblem q = p;
   q.transa = !p.transb, q.transb = !p.transa;

@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kReduceThreads)
   const int64_t elements = p.m * p.n * p.batch_count;
   const int64_t e = (int64_t{blockIdx.x} * kReduceThreads + threadIdx.x) / kLanes;
   const auto lane = static_cast<int64_t>(threadIdx.x) % kLanes;
-  if (e >= elements) return;  // whole warps, where lanes share an element
+  if (e >= elements) return;  // where lanes share an element, whole warps return
   const int64_t i = e % p.m, j = e / p.m % p.n, batch = e / p.m / p.n;
   float* d = p.d.matrix<float>(batch) + i + j * p.d.ld;
   ptx::wait_for_previous_grid();
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kReduceThreads)
 
 }  // namespace
 
-// Many splits of few elements: a thread alone would wait for one partial sum after another.
+// For many splits of few elements, a thread alone has the latency of one load after another.
 Status cuda::launch_add_partials(const GemmProblem& p, const GemmConfig& config,
                                  const LaunchContext& context) {
   const bool in_warps = config.splits >= 32;

@@ -1,8 +1,8 @@
-// Matrix product of a few microseconds: latency counts, not throughput. All of a block's loads are
-// on their way at once, copied by all threads as the matrices lie (cp.async; plain copies below
-// sm_80), of any alignment. Groups of warps share the k of a step (sliced-K), and the blocks of a
-// cluster (sm_90) that of the product (cluster split-K). Sums meet in shared memory, in a fixed
-// order, so that there is no second kernel and no workspace.
+// Sliced-K matrix product, for products of a few microseconds, in which latency counts, not
+// throughput. All loads of a block are in flight at once: all threads copy the matrices in their
+// own layout and of any alignment (cp.async; plain copies below sm_80). Groups of warps share the k
+// of a step (sliced-K), and the blocks of a cluster (sm_90) the k of the product (cluster split-K).
+// Sums are added in shared memory, in a fixed order: there is no second kernel and no workspace.
 #pragma once
 
 #include <bit>
@@ -68,8 +68,8 @@ class StepLoader {
  private:
   template <int kFloats>
   __device__ __forceinline__ void load_lines(float* stage, int depth) {
-    constexpr int kLanes = Stage::kLine / kFloats;  // that share a line
-    constexpr int kStep = kThreads / kLanes;        // lines at a time
+    constexpr int kLanes = Stage::kLine / kFloats;  // lanes of a line
+    constexpr int kStep = kThreads / kLanes;        // lines copied at once
     constexpr int kUnrolled = Stage::kLines / kStep < 4 ? Stage::kLines / kStep : 4;
     static_assert(kThreads % kLanes == 0 && Stage::kLines % (kStep * kUnrolled) == 0);
     const int thread = ptx::thread_again();
@@ -175,7 +175,7 @@ __device__ __forceinline__ void store_element(const OutputTile<Epilogue>& d, int
   store_result(d.first + row + column * d.ld, row, column, sum, d.epilogue);
 }
 
-// Adds up the groups' sums of each element, and calls leave(e, sum).
+// Adds up the groups' sums of each element e of the tile, and calls leave(e, sum).
 template <class Tile, class Leave>
 __device__ __forceinline__ void add_groups(const typename Tile::SharedStorage& shared,
                                            Leave leave) {
@@ -232,8 +232,8 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
     StepLoader<StageB, Tile::kThreads> load_b(
         p.b.matrix<const Element>(batch) + (kTransB ? j0 + k0 * p.b.ld : j0 * p.b.ld + k0), p.b.ld,
         p.n - j0);
-    // Steps before the first only load: so all loads are one place in the code, and what runs once
-    // from a cold instruction cache is short.
+    // Iterations before the first k step only load, so that all loads are in one place: the code,
+    // which runs once from a cold instruction cache, is short.
 #pragma unroll 1
     for (int step = 1 - Tile::kStages; step < steps; ++step) {
       if (step >= 0) {
@@ -274,7 +274,7 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
     __syncthreads();  // the groups' sums are there
     const ClusterSum cluster(shared.inbox, Tile::kElements, args.log2_splits, split);
     if (args.log2_splits > 0) {
-      ptx::cluster_wait();  // every block has opened its inbox
+      ptx::cluster_wait();  // every block has initialised its inbox
       add_groups<Tile>(shared, [&](int e, float whole) { cluster.send(e, whole); });
     }
     with_epilogue(p, scalars, origin, [&](const auto& epilogue) {

@@ -23,7 +23,8 @@ struct SlicedTile {
   static constexpr int kGroupWarps = kWarpsM * kWarpsN;
   static constexpr int kThreads = 32 * kGroupWarps * kGroups;
   static constexpr int kElements = kBlockM * kBlockN;
-  // Blocks of a cluster that may share a tile: where results go through shared memory anyhow.
+  // Blocks of a cluster that may share a tile: more than one where results go through shared
+  // memory.
   static constexpr int kMostSplits = kGroups == 1 ? 1 : kPortableCluster;
 
   // Room for either layout of an operand; see StageLayout in sliced.cuh.
@@ -44,15 +45,16 @@ struct SlicedTile {
   static_assert(kThreadN % 4 == 0 && kGroupDepth % 4 == 0, "products take quads");
 };
 
-// For latency: as many groups as make the most of a multiprocessor for one tile.
+// For latency: as many groups as one tile can use of a multiprocessor.
 using Sliced32x16 = SlicedTile<32, 16, 1, 16, 8, 16, 2, 2>;
-// For small k, and for a large D with few k, which leaves straight from registers.
+// For small k, also with a large D, which is stored straight from registers.
 using Sliced32x32 = SlicedTile<32, 32, 1, 8, 1, 64, 2, 4>;
 using Sliced64x64 = SlicedTile<64, 64, 2, 16, 1, 32, 2, 4>;
 
 namespace sliced {
 
-// No block of a cluster has less: below, adding up over the cluster costs what shorter sums gain.
+// Smallest k of a block of a cluster: below, the addition over the cluster costs what shorter sums
+// gain.
 constexpr int64_t kLeastKPerSplit = 64;
 
 // The blocks of a cluster that share the k of one tile, as a power of two: as many as reside at

@@ -1,9 +1,8 @@
-// Matrix product in small tiles: a warp computes a tile by itself, from a ring of stages that no
-// other warp sees, and takes one tile after another. Its copies (cp.async; plain ones below sm_80)
-// run ahead of the products across the end of a tile: while it stores one tile, the next one's
-// operands are on their way. For batches of small matrices, and for a k too small to hide the fixed
-// overhead of a block. Edges are handled inside: elements outside a matrix are loaded as zero and
-// not stored.
+// Matrix product in small tiles: a warp computes one tile after another by itself, from a ring of
+// stages of its own. Its copies (cp.async; plain ones below sm_80) run ahead of the products across
+// the end of a tile: while it stores one tile, the loads of the next one are in flight. For batches
+// of small matrices, and for a k too small to hide the fixed overhead of a block. Edges are handled
+// inside: elements outside a matrix are loaded as zero and not stored.
 #pragma once
 
 #include "kernels/epilogue.cuh"
@@ -30,7 +29,7 @@ namespace small {
 // that copies of 16 bytes serve every op(). "Along the tile" is along m for A, along n for B.
 template <bool kAlongK_, int kTile_, int kDepth_, int kRun>
 struct Stage {
-  static constexpr bool kAlongK = kAlongK_;  // what is contiguous
+  static constexpr bool kAlongK = kAlongK_;  // K-major; else MN-major
   static constexpr int kTile = kTile_, kDepth = kDepth_;
 
   // Where (i, k) lies. Lanes read 16 bytes along k of rows that are kRun rows apart: the exclusive
@@ -83,7 +82,7 @@ class StageLoader {
   }
 
  private:
-  // Lines are what is contiguous in the matrix: rows of A^T, say. kLanes lanes share a line.
+  // Lines run along the contiguous direction of the matrix. kLanes lanes share a line.
   static constexpr int kLine = Stage::kAlongK ? Stage::kDepth : Stage::kTile;
   static constexpr int kLines = Stage::kTile * Stage::kDepth / kLine;
   static constexpr int kLanes = kLine / 4, kStep = 32 / kLanes;
@@ -96,7 +95,7 @@ class StageLoader {
   __device__ void copy_edge(float* to, const float* from, int inside) const {
     if (aligned_) {
       ptx::cp_async_first_of_16(to, from, min(4, max(0, inside)));
-    } else {  // one at a time, each 8 lanes another one: 32 banks
+    } else {  // one at a time, another one in each 8 lanes: no bank conflicts
 #pragma unroll
       for (int r = 0; r < 4; ++r) {
         const int e = (r + lane_number() / 8) % 4;
@@ -213,7 +212,7 @@ __global__ void __launch_bounds__(Tile::kThreads,
   const int i_lane = lane_number() % Tile::kLanesM * 4;
   const int j_lane = lane_number() / Tile::kLanesM * Tile::kRunN;
 
-  // Neighbours go to different blocks: few tiles then go to many multiprocessors.
+  // Neighbouring tiles go to different blocks: few tiles then occupy many multiprocessors.
   const unsigned first_tile = static_cast<unsigned>(warp) * gridDim.x + blockIdx.x;
   const unsigned stride = Tile::kTilesPerBlock * gridDim.x;
 
@@ -243,8 +242,8 @@ __global__ void __launch_bounds__(Tile::kThreads,
     ptx::cp_async_commit();  // also where empty: the wait below counts groups
   };
 
-  // Steps of the tile to do. Those beyond a tile's own, before the first one, only load: so all
-  // loads are one place in the code.
+  // Iterations left for the tile. Those before the first tile's k steps only load, so that all
+  // loads are in one place in the code.
   unsigned left = steps > 0 ? steps + Tile::kStages - 1 : 0;
   for (unsigned tile = first_tile; tile < args.tiles; tile += stride) {
     float sum[Tile::kThreadN][Tile::kThreadM] = {};

@@ -41,7 +41,7 @@ const char* configure_small(const GemmKernel& kernel, const GemmProblem& p,
   set_tiles<Tile>(config, p);
   set_block<Tile>(config, device);
   if (!set_blocks(config, p, 1)) return kTooManyTiles;
-  // Blocks stay and take one tile after another.
+  // The grid is persistent: a block takes one tile after another.
   config->blocks = std::min(config->blocks, int64_t{device.num_sms} * config->resident);
   config->k_per_split = p.k;
   config->seconds = estimate::tile_kernel_seconds<Tile>(

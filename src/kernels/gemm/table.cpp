@@ -74,9 +74,9 @@ constexpr GemmKernel sliced_kernel(const char* name, const GemmFigures& figures)
           figures};
 }
 
-// Figures: GemmFigures. Stream-K keeps all multiprocessors busy, at 700 W and lower clocks: for as
-// long a time, whole tiles are as fast or faster (3072^3: 1.10 times, 8192^3: 1.01), hence the
-// smaller efficiency.
+// Figures: GemmFigures. Stream-K keeps all multiprocessors busy, at 700 W and lower clocks; over
+// the same time data-parallel tiles are as fast or faster (3072^3: 1.10 times, 8192^3: 1.01), hence
+// the smaller efficiency.
 constexpr GemmKernel kKernels[] = {
     tf32x3_kernel<Tensor128x192, false>(
         "tf32x3_128x192", {.efficiency = 2.08, .misaligned = 1.45, .transposing = 1.05}),

@@ -28,8 +28,8 @@ struct TileShared {
   static constexpr int kSharedBytes = static_cast<int>(sizeof(SharedStorage));
 };
 
-// Any op, size, leading dimension, alignment and batch: blocks loop where tiles are more than a
-// grid can have.
+// Any op, size, leading dimension, alignment and batch: blocks loop where there are more tiles than
+// a grid can have blocks.
 inline const char* configure_naive(const GemmKernel& kernel, const GemmProblem& p,
                                    const DeviceTraits& device, const PlanOptions&,
                                    GemmConfig* config) {

@@ -89,19 +89,18 @@ constexpr int64_t kMostPasses = 4;
 constexpr int64_t kKMajorStep = ThinWarps::kStride, kMNMajorStep = 64;
 // Blocks that a multiprocessor needs for its share of the bandwidth.
 constexpr double kBlocksToFill = 1.2;
-// The share of FFMA peak that is left to products between loads.
+// Fraction of FFMA peak that products reach between loads.
 constexpr double kProductShare = 0.6;
 // Fraction of the shorter of load and compute time that is not overlapped.
 constexpr double kNotOverlapped = 0.2;
-// How fast L2 is, as a multiple of the copy bandwidth of device memory.
+// Bandwidth of L2, as a multiple of the copy bandwidth of device memory.
 constexpr double kL2Share = 2.0;
 // From the launch to the first loads' data, and from the last ones' to the end; H200.
 constexpr double kLatencySeconds = 1.1e-6, kThinLatencySeconds = 0.08e-6;
 // The least time of a block.
 constexpr double kBlockSeconds = 2e-6;
 
-// The least k of a split: with less, the partial sums would cost more than a sixteenth of the
-// loads.
+// Smallest k of a split: with less, the partial sums cost more than a sixteenth of the loads.
 template <class Tile>
 int64_t least_k_per_split(const ThinShape& shape) {
   return std::max<int64_t>(shape.k_major ? kKMajorStep : kMNMajorStep, 16 * Tile::kThin);
@@ -155,7 +154,7 @@ class Divider {
     }
     const int64_t most = p_.k / least_k_per_split<Tile>(shape_);
     const double splits = std::min(wanted, static_cast<double>(most));
-    // A block of a cluster stores an element of the tile at least.
+    // Every block of a cluster stores at least one element of the tile.
     const double in_cluster = std::min(splits, static_cast<double>(tile_ * Tile::kThin));
     unsigned log2 = 0;
     while (2 << log2 <= in_cluster && clusters_fit(device_, resident, log2 + 1, tiles)) ++log2;
@@ -163,7 +162,7 @@ class Divider {
       const Division clustered = divided(KSplit::kCluster, int64_t{1} << log2);
       if (clustered.seconds < best.seconds) best = clustered;
     }
-    // Through the workspace, if that is best with one as large as could be wanted too.
+    // Through the workspace only if that is best with an unlimited one too.
     const double fitting =
         std::min(splits, estimate::rounded_down(static_cast<double>(workspace_bytes) / partial));
     if (fitting < 2.0) return best;
@@ -183,12 +182,14 @@ class Divider {
     if (splits > 1) {
       division.k_split = k_split;
       division.k_per_split = ceil_div(ceil_div(p_.k, splits), step) * step;
-      // A cluster's blocks are all there, those without k too.
+      // A cluster has all its blocks, including those without k.
       division.splits = k_split == KSplit::kCluster ? splits : ceil_div(p_.k, division.k_per_split);
     }
     if (division.splits == 1) division.k_split = KSplit::kNone;
     const double grids = std::max(1.0, batch_) * static_cast<double>(division.splits);
-    // Y is loaded once for all passes where it fits, so a full GPU needs no more blocks.
+    // Where Y fits in shared memory, a block loads it once for all passes: no more blocks than fill
+    // the
+    // GPU are needed.
     if (division.k_split != KSplit::kCluster && shape_.k_major &&
         division.k_per_split <= Tile::kChunk) {
       const double rounds = tiles_ * grids / slots_;
@@ -209,7 +210,7 @@ class Divider {
     const double extent = static_cast<double>(shape_.extent);
     const double thin = static_cast<double>(shape_.thin);
     const double share = std::min(1.0, division.blocks / (kBlocksToFill * device_.num_sms));
-    // Lanes that have no k to load stand still.
+    // Lanes without k to load are idle.
     const double depth = shape_.k_major ? estimate::rounded_up(k / 32.0) * 32.0 : k;
     const double bytes =
         4.0 * batch_ * (extent * depth + extent * thin * (p_.epilogue.beta.is(0.0f) ? 1 : 2));

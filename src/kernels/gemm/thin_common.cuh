@@ -1,7 +1,7 @@
 // Products with a thin side (gemv and the like): arguments and stores that the kernels for either
-// layout of the long operand share. X is the operand of the larger side of C, Y the other one. X is
-// read once and by one thread, so it goes from global memory to registers; Y is read by all of a
-// block's threads, from shared memory.
+// layout of the long operand share. X is the operand of the larger side of D, Y the other one. An
+// element of X is read once, by one thread, from global memory to registers; Y is read by all
+// threads of a block, from shared memory.
 #pragma once
 
 #include "kernels/divisor.h"
@@ -24,21 +24,21 @@ struct ThinArgs {
   int thin;                         // extent of the thin side
   int64_t row_groups;               // of kRows rows of the long side, in a pass
   int passes;                       // tiles that a block computes one after another
-  int step_k;                       // from a lane's turn to its next one
+  int step_k;                       // k from one load of a lane to its next one
   Divisor tiles, matrices;          // blocks along the long side; matrices of the batch
   int64_t k_per_split;
   unsigned log2_splits;  // cluster split-K: the blocks of a cluster, as a power of two
   float* partials;       // (split, batch, n, m), or nullptr: results go to D
 };
 
-// The tile, or the tiles of all passes, and the split that a block computes. The block's number
-// comes from a lane that the compiler does not know: so it works this out where it is needed,
-// instead of keeping it in registers that the sums and loads need.
+// The tile, or the tiles of all passes, and the split that a block computes. The block's number is
+// broadcast from a lane, opaque to the compiler, which then computes these values where they are
+// used instead of keeping them in registers that the sums and loads need.
 struct ThinBlock {
   unsigned tile, matrix, split;
 
   __device__ __forceinline__ explicit ThinBlock(const ThinArgs& args) {
-    const auto block = static_cast<unsigned>(ptx::same_in_warp(static_cast<int>(blockIdx.x)));
+    const auto block = static_cast<unsigned>(ptx::warp_uniform(static_cast<int>(blockIdx.x)));
     const unsigned number = block >> args.log2_splits, of_tiles = args.tiles.quotient(number);
     const unsigned of_matrices = args.matrices.quotient(of_tiles);
     tile = number - of_tiles * args.tiles.value();
@@ -95,11 +95,12 @@ class ThinResults {
   int64_t along_long_, along_thin_;
 };
 
-// The way of a block's sums: to D or to the workspace, or to the blocks of its cluster.
+// The destination of a block's sums: D, the workspace, or the blocks of its cluster.
 template <class Tile>
 class ThinSums {
  public:
-  // All threads, at the beginning of the kernel; then, once, before the first sum leaves.
+  // Called by all threads: open() at the beginning of the kernel, wait_for_inboxes() before
+  // leave().
   __device__ __forceinline__ static void open(Inbox<Tile::kMostElements>& inbox,
                                               const ThinArgs& args) {
     if (args.log2_splits > 0) ClusterSum::open(inbox, elements(args));
@@ -108,7 +109,7 @@ class ThinSums {
     if (args.log2_splits > 0) ptx::cluster_wait();
   }
 
-  // first_l: where the tile begins.
+  // first_l: the beginning of the tile along the long side.
   __device__ __forceinline__ ThinSums(Inbox<Tile::kMostElements>& inbox, const ThinArgs& args,
                                       int64_t first_l)
       : ThinSums(inbox, args, first_l, ThinBlock(args)) {}
@@ -122,7 +123,7 @@ class ThinSums {
     }
   }
 
-  // All threads, behind the last sum.
+  // Called by all threads behind the last leave().
   __device__ __forceinline__ void end() const {
     if (args_.log2_splits == 0) return;
     cluster_.receive([&](int e, float sum) {

@@ -1,6 +1,6 @@
 // Thin products whose long operand is contiguous along k. A warp works on four rows of X at a time,
 // its lanes along k; warps take different rows, and where those are few take turns along k. The
-// next loads are on their way while this one's values are multiplied. A block may pass over several
+// next loads are in flight while this one's values are multiplied. A block may pass over several
 // tiles of rows with the same part of Y.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace mygemm {
 namespace thin_depth {
 
-// What a lane has of a stride of 128 k: four neighbours, or every 32nd.
+// The k of a lane in a stride of 128: four neighbours, or every 32nd.
 template <bool kAligned>
 __device__ __forceinline__ int place_of(int lane, int i) {
   return kAligned ? 4 * lane + i : lane + 32 * i;
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
   using namespace thin_depth;
   constexpr int kThin = Tile::kThin, kRows = Tile::kRows, kSums = Tile::kSums;
   constexpr int kStride = Tile::kStride;
-  // Two sets of registers that change places at every step: else the copy waits for the loads.
+  // Two sets of registers that swap roles at every step: a copy would wait for the loads.
   [[maybe_unused]] constexpr int kUnrolled = Tile::kTwoSets ? 2 : 1;
   auto& storage = shared_storage<typename Tile::SharedStorage>();
   auto& shared = storage.depth;
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
                            (depth + kStride - 1) / kStride * kStride,
                            [](int k, int t) { return t * Tile::kPitch + k; });
         }
-        // X's first values are on their way while Y arrives.
+        // The first loads of X are in flight while Y arrives.
         float now[kRows][4];
         load<kAligned>(now, x, args.x.ld, rows, lane, first_k, depth);
         if (!is_there) {

@@ -1,7 +1,7 @@
 // Thin products whose long operand is contiguous along the long side. A lane holds the sums of four
 // places of the long side; warps, and lanes where the long side is short, take turns at batches of
 // k and add up at the end. The loads of the next batch replace this one's values as they are used:
-// eight of each lane are on their way at all times.
+// eight loads of each lane are in flight at all times.
 #pragma once
 
 #include "kernels/gemm/thin_common.cuh"
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(Tile::kThreads, thin_tile::blocks_per_sm<Tile>
       if (chunk > 0) __syncthreads();  // the chunk before is read
       copy_chunk<Tile>(&shared.y[0][0], args, chunk, depth, (depth + kBatch - 1) / kBatch * kBatch,
                        [](int k, int t) { return k * Tile::kPitchThin + t; });
-      // X's first batch is on its way while Y arrives.
+      // The loads of X's first batch are in flight while Y arrives.
       float batch[kBatch][4];
 #pragma unroll
       for (int k = 0; k < kBatch; ++k) columns.load(batch[k], first_k + k < depth);
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(Tile::kThreads, thin_tile::blocks_per_sm<Tile>
     }
   }
 
-  for (int step = lanes; step < 32; step *= 2) {  // lanes that have the same places
+  for (int step = lanes; step < 32; step *= 2) {  // lanes with the same places of the long side
 #pragma unroll
     for (int t = 0; t < kThin; ++t) {
 #pragma unroll

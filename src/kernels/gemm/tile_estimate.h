@@ -21,8 +21,9 @@ struct TileKernel {
 };
 
 // Seconds for `tiles` block tiles of depth k on the whole GPU. A k step of a multiprocessor with r
-// tiles takes step_seconds where r = 1, its share of FFMA peak where it is full, and lies on the
-// line between for other r: within 10 % of what was measured from 128^3 to 8192^3.
+// tiles takes step_seconds where r = 1, the time at the kernel's efficiency where the
+// multiprocessor is full, and is interpolated linearly for other r: within 10 % of measurements
+// from 128^3 to 8192^3.
 template <class Tile>
 double tile_seconds(const GemmConfig& config, const GemmFigures& figures, const TileKernel& kernel,
                     bool aligned, double tiles, double k, const DeviceTraits& device) {

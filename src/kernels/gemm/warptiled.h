@@ -37,8 +37,8 @@ struct WarpTile {
 
 // Large products: 8 x 8 results per thread, 256 threads, 25 KB; 2 blocks fit the registers.
 using Tile128x128 = WarpTile<128, 128, 8, 2, 2, 3, 2>;
-// Small k, where blocks load and store much of their time: half the tile, so that twice as many
-// blocks take turns at the memory.
+// Small k, where blocks spend much of their time on loads and stores: half the tile, so that twice
+// as many resident blocks overlap them.
 using Tile128x64 = WarpTile<128, 64, 8, 2, 2, 5, 4>;
 // Small m and n, where 128 x 128 would leave multiprocessors idle: 8 x 4 results, 128 threads.
 using Tile64x64 = WarpTile<64, 64, 16, 2, 1, 3, 4>;
@@ -54,7 +54,7 @@ constexpr TileKernel warptiled() {
 
 namespace warptiled {
 
-// No split is shorter: below, the partial sums cost more than the parallelism gains.
+// Smallest k of a split: below, the partial sums cost more than the parallelism gains.
 constexpr int64_t kLeastKPerSplit = 256;
 
 inline OperandLoad load_of(Major major, const Operand& x, int64_t batch_count) {
@@ -62,7 +62,7 @@ inline OperandLoad load_of(Major major, const Operand& x, int64_t batch_count) {
   return columns_aligned(x, batch_count) ? OperandLoad::kCopy16 : OperandLoad::kCopy4;
 }
 
-// All but the split of k and the estimate.
+// Sets everything but the split of k and the estimate.
 template <class Tile>
 bool configure_tiles(const GemmProblem& p, const DeviceTraits& device, GemmConfig* config) {
   set_tiles<Tile>(config, p);

@@ -1,6 +1,6 @@
-// A program that loads cuBLAS through dlopen and asks it for good and bad things, each in a line:
-// the call, its status, and a digest of what C holds then. The matrices hold small integers, so
-// that results are exact and the lines are the same with the drop-in preloaded or without it.
+// A program that loads cuBLAS through dlopen and makes legal and illegal calls, and prints a line
+// for each: the call, its status, and a digest of C. The matrices hold small integers, so that
+// results are exact and the lines are the same with the drop-in preloaded or without it.
 //   cublas_answers [LIBRARY]        default: libcublas.so.13
 #include <cublas_api.h>
 #include <cuda_runtime.h>
@@ -37,7 +37,7 @@ cublasStatus_t call(const std::string& name, Arguments... arguments) {
   return function(arguments...);
 }
 
-// Everything as it was: cuBLAS has been seen to write astray on some of the bad arguments.
+// Resets all memory: cuBLAS writes out of bounds with some of the illegal arguments.
 void reset(bool nan) {
   std::vector<float> operand(kElements), c(kElements);
   for (int i = 0; i < kElements; ++i) operand[i] = static_cast<float>(i * 7 % 13 - 6);
@@ -75,7 +75,7 @@ struct Case {
   const float *alpha = nullptr, *beta = nullptr;  // nullptr: 2 and 3 on the host
   bool no_alpha = false, no_beta = false, no_a = false, no_b = false, no_c = false, nan = false;
   long long stride_a = 2400, stride_b = 2500, stride_c = 700, batch = 2;
-  bool one_only = false;  // the functions for batches and types crash on it in cuBLAS
+  bool one_only = false;  // cuBLAS's functions with batches and types crash on it
   int type = CUDA_R_32F, compute = CUBLAS_COMPUTE_32F, algorithm = CUBLAS_GEMM_DEFAULT;
 };
 

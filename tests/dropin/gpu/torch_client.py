@@ -1,4 +1,4 @@
-"""What a PyTorch or CuPy user of FP32 runs, with nothing in it about mygemm: one task a process,
+"""Programs of PyTorch and CuPy users in FP32, independent of mygemm: one task for each process,
 its result as a line of JSON.
 
 Usage: torch_client.py mm | bmm | training | graph | potrf | getrf | geqrf | cupy

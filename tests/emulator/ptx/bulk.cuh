@@ -12,7 +12,7 @@ inline void bulk_load(void* shared, const void* global, unsigned bytes, uint64_t
   emulator::start_bulk(shared, global, bytes, barrier);
 }
 
-// Orders nothing: plain accesses are not seen here, so that a missing call cannot be noticed.
+// Orders nothing: the emulator does not see plain accesses, and cannot detect a missing call.
 inline void fence_bulk() { emulator::require_hopper("fence.proxy.async"); }
 
 }  // namespace mygemm::ptx

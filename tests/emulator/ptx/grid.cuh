@@ -1,6 +1,6 @@
 // Emulator of the CUDA runtime: stands in for src/ptx/grid.cuh (any SM). Grids run one after
-// another whatever their launch allows, so that neither function has anything to do, and a missing
-// one cannot be noticed.
+// another with any launch attributes, so that both functions do nothing, and a missing call cannot
+// be detected.
 #pragma once
 
 namespace mygemm::ptx {

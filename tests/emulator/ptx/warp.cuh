@@ -13,7 +13,7 @@ inline unsigned block_again() { return blockIdx.x; }
 
 inline int thread_again() { return static_cast<int>(threadIdx.x); }
 
-inline int same_in_warp(int value, emulator::Site site = emulator::Site::here()) {
+inline int warp_uniform(int value, emulator::Site site = emulator::Site::here()) {
   return __shfl_sync(0xffffffffu, value, 0, 32, site);
 }
 
@@ -25,7 +25,7 @@ inline unsigned smallest_in_warp(unsigned value, emulator::Site site = emulator:
   return ~largest_in_warp(~value, site);
 }
 
-// Any lane may be the one: not the first, which code may take for granted.
+// Elects a lane other than the first, on which code might rely.
 inline bool elect_one(emulator::Site site = emulator::Site::here()) {
   __ballot_sync(0xffffffffu, 1, site);
   return emulator::lane() == 13;

@@ -6,7 +6,7 @@
  * C99 and C++; needs no CUDA header. cublasStatus_t, cublasOperation_t and the rest have cuBLAS's
  * numbers; handles are mygemm's, so that mygemm's own functions can be called with them.
  *
- * What is different:
+ * Differences:
  *  - There is no workspace but the one given to cublasSetWorkspace; some products are slower
  * without (mygemm_sgemm_workspace_size). It stays when the stream changes.
  *  - Matrices are in host memory where the backend is the host's (mygemm_get_backend).

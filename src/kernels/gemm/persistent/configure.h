@@ -9,12 +9,11 @@ namespace mygemm::persistent {
 
 // Time to store a tile that is not overlapped, for a tile and for an element.
 constexpr double kStoreSeconds = 1.6e-6, kStoreElementSeconds = 1.5e-10;
-// Time that stream-K tiles take besides, once: the flags, and the way of partial tiles through
-// memory.
+// Additional time of stream-K tiles, once: the flags, and the memory traffic of partial tiles.
 constexpr double kStreamKSeconds = 4.2e-6, kStreamKElementSeconds = 2.3e-10;
-// The time of each block that adds to a tile.
+// Time of the fix-up, for each block that adds to a tile and each element.
 constexpr double kFixupElementSeconds = 3e-11;
-// The kernels count rows, columns and k with 32 bits, a tile past the end.
+// The kernels count rows, columns and k with 32 bits, up to a tile past the end.
 constexpr int64_t kMostExtent = (int64_t{1} << 31) - 1025;
 
 // Sets the tiles and the schedule, with all tiles data-parallel or with stream-K; returns the

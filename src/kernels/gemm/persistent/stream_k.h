@@ -19,9 +19,9 @@ struct StreamK {
   int steps;           // k steps of a tile
   int blocks;
 
-  // A work item of fewer steps costs more than it brings.
+  // Fewest steps of a work item: with fewer its fixed overhead exceeds its gain.
   static constexpr int kLeastSteps = 4;
-  // Ranges of as many are not empty, wherever items of fewer go.
+  // Fewest steps of a range: it is not empty after its ends are moved to tile boundaries.
   static constexpr int kLeastRange = 2 * kLeastSteps;
 
   // The first step of a block's range; range_begin(blocks) is the end of the last.

@@ -97,9 +97,9 @@ struct SharedStorage {
 };
 
 // Copies a k step of a tile, by all lanes of the producer warps; zeros outside the matrix. These
-// copies are limited by the instructions around them: with one line a turn of the loop
-// instead of four, 4096^3 misaligned took 1.15 to 1.8 times as long (H200: NN 52 TFLOP/s, against
-// 87; NT 72, against 83).
+// copies are limited by the issue of instructions: with one line instead of four in an iteration,
+// 4096^3 misaligned took 1.15 to 1.8 times as long (H200: NN 52 TFLOP/s, against 87; NT 72, against
+// 83).
 template <Major kMajor, int kBlock, int kWarps>
 __device__ __forceinline__ void copy_lines(float* stage, const Operand& x, const StepOfOperand& at,
                                            int warp, int lane) {

@@ -21,9 +21,10 @@ namespace mygemm::tf32x3 {
 template <class Tile>
 using Results = float[Tile::kBlockN / 2];
 
-// Where a thread's values of A lie in a stage, and which rows of the tile its results are. Rows of
-// a warp are free to choose. Along k they are 16 neighbours. Along the tile they are 8 neighbours
-// and the 8 which are 16 further on: in the swizzled lines of 4 k the 32 lanes then find 32 banks.
+// The places of a thread's values of A in a stage, and the rows of its results in the tile. Any
+// assignment of rows to warps is correct. Where A is K-major, a warp has 16 neighbouring rows;
+// where it is MN-major, 8 neighbours and the 8 that are 16 further on, so that the loads of 32
+// lanes from the swizzled lines of 4 k have no bank conflicts.
 template <Major kMajor>
 struct RowsOfA {
   static constexpr bool kKMajor = kMajor == Major::kK;
@@ -63,7 +64,7 @@ struct RowsOfA {
     }
   }
 
-  // The row of the tile that is the index-th of a warp.
+  // The tile's row of a warp's row number `index`.
   static __device__ __forceinline__ int row(int warp, int index) {
     return kKMajor ? 16 * warp + index : warp / 2 * 32 + warp % 2 * 8 + index / 8 * 16 + index % 8;
   }
@@ -114,9 +115,9 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Sums& sums, Sha
 
   ptx::mbarrier_wait_at(split_at + unit % kUnits * kBarrier, unit / kUnits % 2);
   const WorkItem& item = s.items[unit / kParts % Shared::kNotes];
-  if (ptx::same_in_warp(item.tile) == kNoTile) return {kNoTile, 0, 0};
-  unit = ptx::same_in_warp(unit);
-  const int first = unit, end = unit + ptx::same_in_warp(item.end - item.begin) * kParts;
+  if (ptx::warp_uniform(item.tile) == kNoTile) return {kNoTile, 0, 0};
+  unit = ptx::warp_uniform(unit);
+  const int first = unit, end = unit + ptx::warp_uniform(item.end - item.begin) * kParts;
 #pragma unroll 1
   for (; unit < end; ++unit) {
     const unsigned u = unit, step = u / kParts, part = u % kParts;

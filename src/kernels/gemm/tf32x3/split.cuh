@@ -27,7 +27,7 @@ __device__ __forceinline__ void split_in_place(const float* step, float* low, in
   // 8 lanes, which load together, have all 8 quads of a line: of one row, or 4 of each of two rows
   // that are 4 apart.
   const int row = kQuads == 8 ? lane / 8 : lane / 4 % 2 * 4 + lane / 8;
-  // Rows that a warp has at once are whole eights, or fours of which the warps have the two.
+  // At one time a warp has whole groups of 8 rows, or half of each group.
   const int line = warp * kRows + row;
   const int place = (line * kLine + (lane % kQuads ^ line % 8) * 4) ^ part * Tile::kTogether;
 #pragma unroll
@@ -58,7 +58,7 @@ __device__ __forceinline__ void split_transposed(const float* step, float* high,
   constexpr int kPatches = Tile::kBlockN / kLine * kQuads / kWarps;
   constexpr int kAtOnce = kPatches % 4 == 0 ? 4 : kPatches % 3 == 0 ? 3 : kPatches;
   static_assert(kWarps % 4 == 0 && (kQuads % kWarps == 0 || kWarps % kQuads == 0));
-  // Of the i-th patch: its first column, and the warp's 4 k, counted from those of the first patch,
+  // First column and 4 k of the warp's i-th patch, the 4 k counted from those of the first patch,
   // which are a multiple of 4 quads so that the swizzle is the same.
   const auto column = [](int i) { return i * kWarps / kQuads * kLine; };
   const auto quads = [part](int i) { return part * kQuads + i * kWarps % kQuads; };
@@ -96,7 +96,7 @@ __device__ __forceinline__ void produce(Shared& s, const persistent::Args& args,
                                         int lane) {
   constexpr int kAhead = Shared::kAhead, kPlanes = Shared::kPlanes;
   const int tiles_m = args.tiles_m, tiles_n = args.tiles_n;
-  persistent::StepCursor<Tile> loads(args.schedule, ptx::same_in_warp(s.block), tiles_m, tiles_n),
+  persistent::StepCursor<Tile> loads(args.schedule, ptx::warp_uniform(s.block), tiles_m, tiles_n),
       at = loads;
   persistent::RingPlace<Shared::kStages> place;
   persistent::RingPlace<Shared::kStagesB> place_b;

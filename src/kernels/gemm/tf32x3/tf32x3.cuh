@@ -43,7 +43,7 @@ __device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Re
   auto& notes = s.guard[warp / GuardNotes<Tile>::kWarps];
   if (!any_in_group<Rows>(notes, suspects, warp, lane)) return;
   // The values that storing needed are not in registers meanwhile.
-  const Target again = target_of<Tile>(args, ptx::same_in_warp(tile));
+  const Target again = target_of<Tile>(args, ptx::warp_uniform(tile));
   if (may_be_wrong(notes, again, warp, lane)) {
     suspects = {.wrong = suspects.all(), .doubtful = {}};
   }

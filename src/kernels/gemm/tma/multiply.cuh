@@ -1,11 +1,11 @@
 // Matrix product, step 4 of the ladder: the main loop of a warp that multiplies. Device only.
 //
-// What it does about the register file (H200): registers lie in two banks, by parity of their
-// number, and an instruction reads one operand from each bank in a clock. Of the three operands of
-// a multiply-add one must therefore be what the instruction before it had in the same place, and
-// the others of different parity. The order of instructions sees to the first. The second is the
+// Register banks (H200): registers lie in two banks, by parity of their number, and an instruction
+// reads one operand from each bank in a clock. One of the three operands of a multiply-add must
+// therefore be the register that the instruction before it had in the same place, and the others
+// must be of different parity. The order of instructions provides the first. The second is the
 // compiler's choice, which depends on everything else in the kernel:
-// tests/static/register_banks.py counts.
+// tests/static/register_banks.py counts the conflicts.
 #pragma once
 
 #include "kernels/gemm/tma/feed.cuh"
@@ -18,7 +18,7 @@ namespace mygemm::tma {
 template <class Tile>
 using Results = float[Tile::kThreadN][Tile::kThreadM];
 
-// Of a lane: row and column of its first quad within the tile.
+// Row and column of a lane's first quad within the tile.
 template <class Tile>
 struct LanePlace {
   int i, j;
@@ -61,7 +61,7 @@ __device__ __forceinline__ void add_products(Results<Tile>& sum, const float (&a
   }
 }
 
-// Bits that are known once all quads are loaded.
+// Bits that depend on all quads, for an arrival behind their loads.
 template <int kCount>
 __device__ __forceinline__ unsigned all_quads(const float (&values)[kCount]) {
   unsigned bits = 0;

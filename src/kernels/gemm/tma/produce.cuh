@@ -23,7 +23,7 @@ __device__ __forceinline__ void produce(Shared& s, const Args& args, const Opera
   const GemmProblem& p = args.p;
   const int tiles_m = args.tiles_m, tiles_n = args.tiles_n;
 
-  persistent::StepCursor<Tile> at(schedule, ptx::same_in_warp(s.block), tiles_m, tiles_n);
+  persistent::StepCursor<Tile> at(schedule, ptx::warp_uniform(s.block), tiles_m, tiles_n);
   if (at.valid()) at.advance(warp, tiles_m, tiles_n);
   persistent::RingPlace<Tile::kStages> place;
   place.advance(warp);

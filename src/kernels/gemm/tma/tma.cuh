@@ -22,11 +22,11 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args, const Strea
   unsigned parity = 0;  // of meetings
   // Uniform, so that the compiler keeps the main loop's counters in uniform registers: else it took
   // 5 % longer (1024^3 in 128 x 64 tiles on an H200).
-  const int block = ptx::same_in_warp(s.block);
+  const int block = ptx::warp_uniform(s.block);
   WorkList list(schedule, block);
   for (WorkItem item; list.next(&item);) {
     Results<Tile> sum = {};
-    const int steps = ptx::same_in_warp(item.end - item.begin);
+    const int steps = ptx::warp_uniform(item.end - item.begin);
     const int own_steps = (steps - group + Tile::kGroups - 1) / Tile::kGroups;
     multiply<Tile>(sum, s, taken + group, own_steps, place);
     taken += steps;
