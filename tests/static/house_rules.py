@@ -55,7 +55,7 @@ ONLY_IN = [
     ("printing", r"\bstd::(cout|cerr)\b|\bprintf\(", r"bindings/.*|bench/.*"),
     ("abort or exit", r"\b(abort|exit|_Exit|terminate)\(", r"bindings/.*|bench/.*"),
 ]
-# What stands nowhere in the project.
+# Text that may stand nowhere in the project.
 NOWHERE = [
     ("unfinished work", r"\b(TODO|FIXME|XXX|HACK)\b"),
     ("a tab", r"\t"),

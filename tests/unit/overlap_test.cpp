@@ -232,7 +232,7 @@ TEST(Overlap, OfInterleavedBatchesIsQuick) {
   EXPECT_LT(seconds, 5.0);
 }
 
-// Of 100001 interleaved vectors only the last meets the first.
+// The last alone of 100001 interleaved vectors meets the first.
 TEST(Overlap, OfALargeBatchWithItself) {
   constexpr int64_t batch = 100001;
   const BatchedFootprint x{{0, 2, 4, 4 * (batch - 1)}, batch, 4};

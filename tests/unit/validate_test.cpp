@@ -306,7 +306,7 @@ TEST(Validate, ArraysOfPointersOfTheGeneralProduct) {
   EXPECT_EQ(refusal(q), "C_array is D_array, but ldc = 9 is not ldd = 8");
 }
 
-// What arrays in host memory hold is looked at.
+// Pointers in arrays in host memory are looked at.
 TEST(Validate, MatrixPointersInHostMemory) {
   void* const good[] = {address<void>(0), address<void>(1), address<void>(2)};
   void* const bad[] = {address<void>(0), misaligned<void>(2), address<void>(2)};
