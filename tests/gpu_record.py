@@ -43,7 +43,7 @@ def digest():
 
 
 def answer_of(*command):
-    """What a command prints, or None where it is not there or fails."""
+    """The output of a command, or None where it is not there or fails."""
     try:
         return subprocess.run(command, cwd=SOURCE, check=True, text=True,
                               capture_output=True).stdout.strip()
@@ -69,7 +69,7 @@ def toolkit_of(build):
 
 
 def programs_of(build):
-    """What runs besides the ops tests: {name: (command, its environment)}."""
+    """The programs that run besides the ops tests: {name: (command, its environment)}."""
     library, tests = build / "lib", SOURCE / "tests"
     return {
         "examples": ([sys.executable, "-B", tests / "examples/gpu_examples.py", build], {}),

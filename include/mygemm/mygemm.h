@@ -91,7 +91,7 @@ typedef struct mygemmContext *mygemmHandle_t;
 /* The type behind cudaStream_t, so that a cudaStream_t is passed without a cast. */
 typedef struct CUstream_st *mygemmStream_t;
 
-/* What mygemm_create_with_config() is asked for. Start from MYGEMM_CONFIG_INIT: struct_size tells
+/* The argument of mygemm_create_with_config(). Start from MYGEMM_CONFIG_INIT: struct_size tells
  * the library which fields the caller knows; fields added later have a default for older callers.
  */
 typedef struct {

@@ -57,13 +57,13 @@ TRANSPOSE_TILED = "kernels/transpose/tiled.cu"
 TRANSPOSE_TMA = "kernels/transpose/tma.cu"
 TRANSPOSE_VECTOR = "kernels/transpose/vector.cu"
 
-# What is compiled with a header: one instance of those in a source.
+# The instance of a header's templates that is compiled: one of those in a source.
 SMALL_16X16 = {"compiled": "kernels/gemm/small.cu", "instance": "Tile16x16"}
 SMALL_32X32 = {"compiled": "kernels/gemm/small.cu", "instance": "Tile32x32"}
 WARPTILED_64X64 = {"compiled": "kernels/gemm/warptiled.cu", "instance": "Tile64x64"}
 SLICED_32X16 = {"compiled": "kernels/gemm/sliced.cu", "instance": "Sliced32x16"}
 THIN_4 = {"compiled": "kernels/gemm/thin.cu", "instance": "Thin4"}
-# Of one group of consumers, which meets nowhere else.
+# A kernel with one group of consumers, which meets nowhere else.
 TMA_128X128 = {"compiled": "kernels/gemm/tma/large.cu", "instance": "Tma128x128"}
 TMA_64X32 = {"compiled": "kernels/gemm/tma/small.cu", "instance": "Tma64x32"}
 
@@ -228,7 +228,7 @@ MUTANTS = [
     Mutant("transpose tma: no barrier before the stores", TRANSPOSE_TMA, "__syncthreads();", "",
            TRANSPOSE_SHAPES + "tma", occurrence=3, occurrences=3),
 
-    # What must not be read, and what must be done all the same.
+    # Operands that must not be read, and work that must be done all the same.
     Mutant("gemm: reads C at beta = 0", EPILOGUE,
            "return beta == 0.0f ? alpha * sum : fmaf(alpha, sum, beta * *old);",
            "return fmaf(alpha, sum, beta * *old);", SCALARS + "tiled", compiled=GEMM_TILED),

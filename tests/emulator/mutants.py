@@ -112,7 +112,7 @@ def check_anchors(source_dir, mutants):
 
 
 def digest(source_dir, mutant):
-    """Of all that says what is broken and who has to notice."""
+    """Digest of a mutant's edit and of the tests that must notice it."""
     code = [code_of(source_dir, name) for name in (mutant.file, mutant.compiled or mutant.file)]
     return hashlib.sha256(json.dumps([mutant, code]).encode()).hexdigest()[:16]
 

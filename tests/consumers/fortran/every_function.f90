@@ -93,7 +93,7 @@ program every_function
 
 contains
 
-  ! What a handle holds, read back.
+  ! The settings of a handle, read back.
   subroutine settings()
     integer(c_int) :: backend, mode
     integer(c_int8_t), target :: byte
