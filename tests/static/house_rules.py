@@ -63,7 +63,7 @@ NOWHERE = [
 ]
 # Beginnings of comments that promise a riddle: "What a block has" for "Shared memory of a block".
 RIDDLE = re.compile(r"(What|Of|Whose)\b")
-NO_RIDDLES = r".*"
+NO_RIDDLES = re.compile(r".*")
 FOLDERS = ["src", "include", "bench", "bindings", "tests"]
 C_SUFFIXES = {".h", ".c", ".cpp", ".cu", ".cuh"}
 SOURCE_SUFFIXES = C_SUFFIXES | {".f90", ".inc", ".py", ".sh"}
