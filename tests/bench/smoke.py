@@ -156,7 +156,7 @@ class Smoke(unittest.TestCase):
             self.assertGreater(figures[name]["median"], 0)
 
     def check_errors(self, result, expected):
-        """Checks one product: `expected` has the names of all that computed it, and their kernels."""
+        """Checks a product: `expected` has the names of all that computed it, and kernels."""
         rows = {entry["name"]: entry["row"] for entry in result["errors"]}
         self.assertEqual({name: row for name, row in rows.items() if row}, expected)
         self.assertEqual(result["peer"], next((name for name in rows if not rows[name]), None))
