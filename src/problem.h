@@ -57,7 +57,8 @@ struct GemmProblem {
 
   bool transa, transb;
   // The epilogue is more than alpha and beta, or C is not D: see update_fused(). Where it is false,
-  // kernels read no other field of the epilogue: each further line of parameters costs 0.3 us.
+  // kernels look at no other field of the epilogue or C: with tests of those fields instead,
+  // products of 8 to 13 us with a thin side took 1.8 us longer (H200).
   bool fused;
   int64_t m, n, k;
   Operand a, b, d;

@@ -48,8 +48,6 @@ struct Finished : PartialSums {};
 struct ScaleEpilogue {
   float alpha, beta;
 
-  // Leaves sums as they are, where one store serves results and partial sums.
-  static __device__ __forceinline__ ScaleEpilogue none() { return {1.0f, 0.0f}; }
   __device__ __forceinline__ bool reads_d() const { return beta != 0.0f; }
   // old: the element of D as it was, not read where reads_d() is false.
   __device__ __forceinline__ float finish(int, int, float sum, const float* old) const {
@@ -119,8 +117,8 @@ class FusedEpilogue {
   }
   // The tile's first column becomes its n-th.
   __device__ __forceinline__ void skip_columns(int n) {
-    if (c_) c_ = ptx::advanced(c_, n * (kTransposed ? 1 : p_.c.ld));
-    if (kTransposed && bias_) bias_ = ptx::advanced(bias_, n);
+    static_assert(!kTransposed);
+    if (c_) c_ = ptx::advanced(c_, n * p_.c.ld);
   }
 
  private:

@@ -112,7 +112,7 @@ __device__ __forceinline__ Seen look_at(const StridedOperand& x, int64_t first, 
 
 // The same of one line, the index-th of them, with loads of much of k in flight: random matrices
 // leave one suspect or none, and the end of the product waits for it. 2048^3 with one result of 0
-// in cut tiles: 170 us, against 179 where look_at() looks at single lines too (H200).
+// in stream-K tiles: 170 us, against 179 where look_at() looks at single lines too (H200).
 template <int kWarps>
 __device__ __forceinline__ Seen look_along(const StridedOperand& x, int64_t first, int index,
                                            int64_t k, bool for_nan, int warp, int lane) {
