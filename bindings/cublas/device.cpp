@@ -1,6 +1,6 @@
 // Stream-ordered memory from a pool for each device, which keeps its memory: the device's default
 // pool returns it to the system at the next synchronisation.
-#include "device_traits.h"
+#include "device.h"
 
 #include <cuda_runtime_api.h>
 

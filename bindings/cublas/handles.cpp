@@ -8,7 +8,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
-#include "device_traits.h"
+#include "device.h"
 #include "real_cublas.h"
 
 namespace mygemm::cublas {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "device_traits.h"
+#include "device.h"
 #include "handles.h"
 #include "real_cublas.h"
 #include "report.h"

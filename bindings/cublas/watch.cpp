@@ -1,5 +1,5 @@
 // The watched functions of cuBLAS: always forwarded, and their settings are recorded.
-#include "device_traits.h"
+#include "device.h"
 #include "handles.h"
 #include "real_cublas.h"
 
