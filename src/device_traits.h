@@ -29,7 +29,7 @@ constexpr SmResources sm_resources(int cc) {
     case 75: return {65536, 64 * kKiB, 1024, 16};
     case 80: return {65536, 164 * kKiB, 2048, 32};
     case 86: return {65536, 100 * kKiB, 1536, 16};
-    case 89: return {65536, 100 * kKiB, 1536, 24};
+    case 89:
     case 120: return {65536, 100 * kKiB, 1536, 24};
     default: return {65536, 228 * kKiB, 2048, 32};
   }
