@@ -17,12 +17,16 @@ __device__ __forceinline__ float load_scalar(const Scalar& s) {
   return s.on_device ? *s.address : s.value;
 }
 
-// alpha and beta as the kernel found them.
+// alpha and beta as results are made with them. Where nothing is summed, alpha * 0 must not count:
+// alpha may be infinite, and 0 + -0 is not -0. Then it is the zero that makes alpha * 0 + beta * C
+// the bits of beta * C, or 0 where C is not read.
 struct Scalars {
   float alpha, beta;
 
   __device__ __forceinline__ explicit Scalars(const GemmProblem& p)
-      : alpha(load_scalar(p.epilogue.alpha)), beta(load_scalar(p.epilogue.beta)) {}
+      : alpha(load_scalar(p.epilogue.alpha)), beta(load_scalar(p.epilogue.beta)) {
+    if (p.k == 0 || alpha == 0.0f) alpha = beta == 0.0f ? 0.0f : -0.0f;
+  }
 };
 
 // k as a kernel must treat it: with alpha = 0 nothing of A and B is read.

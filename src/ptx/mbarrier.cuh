@@ -100,28 +100,4 @@ __device__ __forceinline__ void mbarrier_wait(uint64_t* barrier, unsigned parity
   mbarrier_wait_at(static_cast<unsigned>(__cvta_generic_to_shared(barrier)), parity);
 }
 
-// One arrival, then a wait for the end of the phase of that arrival: a rendezvous of the threads
-// that the barrier counts, none of which keeps the phase's parity.
-__device__ __forceinline__ void mbarrier_meet(uint64_t* barrier) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  __trap();
-#else
-  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
-  uint64_t phase;
-  asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];" : "=l"(phase) : "r"(address) : "memory");
-  unsigned over = 0;
-  while (over == 0) {
-    asm volatile(
-        "{\n"
-        ".reg .pred over;\n"
-        "mbarrier.try_wait.shared::cta.b64 over, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, over;\n"
-        "}"
-        : "=r"(over)
-        : "r"(address), "l"(phase)
-        : "memory");
-  }
-#endif
-}
-
 }  // namespace mygemm::ptx

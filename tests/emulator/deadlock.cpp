@@ -18,6 +18,11 @@ std::string describe(const Thread& thread) {
                   thread.site.line);
     return text;
   }
+  if (std::strcmp(thread.name, kNamedBarrier) == 0) {
+    std::snprintf(text, sizeof text, "waits at %s %u, %s:%d", kNamedBarrier, thread.mask,
+                  thread.site.file, thread.site.line);
+    return text;
+  }
   std::snprintf(text, sizeof text,
                 thread.object ? "waits at %s, parity %u, %s:%d" : "waits at %s, mask %08x, %s:%d",
                 thread.name, thread.mask, thread.site.file, thread.site.line);

@@ -44,6 +44,10 @@ bool run(const Grid& grid);
 // Waits for every thread of the block.
 void wait_for_block(Site site);
 
+// Waits for `count` threads of the block, whole warps, to come to its named barrier `number`;
+// returns whether any of them passed true.
+bool any_at_barrier(int number, int count, bool value, Site site);
+
 // The cluster of the running block, which is alone where the grid was not launched as clusters.
 bool clustered();
 unsigned cluster_rank();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emulator_fixture.h"
+#include "ptx/barrier.cuh"
 #include "ptx/cp_async.cuh"
 #include "ptx/grid.cuh"
 #include "ptx/math.cuh"
@@ -85,6 +86,37 @@ TEST_F(EmulatorTest, WarpThatRunsAheadIsNoticed) {
     EXPECT_EQ(out.values(), expected);
   }
   EXPECT_TRUE(seen);
+}
+
+// Warps ask each other, one turn after another, whether it is the turn of one of them.
+__global__ void ask_by_turns(int* found) {
+  constexpr int kWarps = kThreads / 32, kTurns = 2 * kWarps;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const bool own = turn % 2 == 0 && turn / 2 == warp;
+    if (mygemm::ptx::any_at_barrier(1, kThreads, own)) found[threadIdx.x] |= 1 << turn;
+  }
+}
+
+TEST_F(EmulatorTest, NamedBarrierTellsAllWarpsWhetherOneSaidYes) {
+  for (const char* seed : {"1", "2", "3", "4"}) {
+    setenv("MYGEMM_EMULATED_SEED", seed, 1);
+    const DeviceArray<int> found(std::vector<int>(kThreads, 0));
+    ASSERT_EQ(launch(1, kThreads, 0, ask_by_turns, found.data()), cudaSuccess);
+    EXPECT_EQ(found.values(), std::vector<int>(kThreads, 0x55)) << "seed " << seed;
+  }
+}
+
+__global__ void a_warp_misses_its_barrier() {
+  if (threadIdx.x < 32) mygemm::ptx::meet_at_barrier(2, 64);
+}
+
+TEST_F(EmulatorTest, NamedBarrierThatAWarpMissesIsReported) {
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(launch(1, 64, 0, a_warp_misses_its_barrier), cudaErrorLaunchFailure);
+  const std::string report = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(report.find("threads 0 to 31: each waits at named barrier 2"), std::string::npos)
+      << report;
 }
 
 __global__ void half_the_block_waits() {

@@ -92,8 +92,6 @@ void arrive_expecting(uint64_t* address, unsigned bytes) {
   end_phase_if_complete(address, &barrier);
 }
 
-unsigned phase_parity(uint64_t* address) { return find(address, "mbarrier.arrive").phase % 2; }
-
 void wait_for_barrier(uint64_t* address, unsigned parity, Site site) {
   if (parity > 1) stop("mbarrier.try_wait for parity %u", parity);
   Barrier& barrier = find(address, "mbarrier.try_wait");

@@ -20,7 +20,6 @@ void init_barrier(uint64_t* barrier, unsigned arrivals);
 void fence_barriers();
 void arrive_expecting(uint64_t* barrier, unsigned bytes);
 void wait_for_barrier(uint64_t* barrier, unsigned parity, Site site);
-unsigned phase_parity(uint64_t* barrier);  // of the phase that runs
 
 // ---- called by transfer.cpp ----
 

@@ -2,6 +2,7 @@
 // (execution.cpp) and its reports of deadlocks (deadlock.cpp) see them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -13,7 +14,9 @@
 
 namespace emulator {
 
-inline constexpr const char* kFlag = "a flag that is 0";  // waited for
+// Waited for.
+inline constexpr const char* kFlag = "a flag that is 0";
+inline constexpr const char* kNamedBarrier = "named barrier";
 
 enum class State { kReady, kWaiting, kExited };
 
@@ -24,13 +27,22 @@ struct Thread {
   // The function and place of its wait.
   const char* name = nullptr;
   unsigned mask = 0;
-  // A barrier in shared memory, and the mask is a parity; or a flag in global memory.
+  // A barrier in shared memory, and the mask is a parity; a named barrier, and the mask is its
+  // number; or a flag in global memory.
   const void* object = nullptr;
   Site site{};
   // The exchange with its warp.
   uint64_t value = 0;
   LaneValues values{};
   CopyGroups copies;
+};
+
+// A named barrier of a block: `arrived` of `count` threads have come in this phase. A thread reads
+// the value of the phase in which it came, before it comes again.
+struct NamedBarrier {
+  int count = 0, arrived = 0;
+  unsigned phase = 0;
+  bool any[2] = {};  // of a phase's values, by the phase's parity
 };
 
 struct FreeDeleter {
@@ -42,6 +54,7 @@ struct Block {
   std::unique_ptr<void, FreeDeleter> shared;
   std::vector<unsigned> lanes_waiting;  // of each warp, as bits: those that exchange values
   unsigned threads_left = 0;
+  std::array<NamedBarrier, 16> named_barriers;
 };
 
 extern std::vector<Block> blocks;    // of the resident clusters, cluster after cluster, by rank

@@ -34,6 +34,8 @@ struct GemmCase {
   bool poisoned_c = false;       // C holds NaN: it must not be read
   uint64_t seed = 1;
 
+  // Nothing is added to beta * C.
+  bool scales_only() const { return k == 0 || alpha == 0; }
   std::string text() const;
 };
 

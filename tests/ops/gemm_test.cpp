@@ -129,6 +129,7 @@ TEST_P(GemmRow, NothingToSumScalesC) {
     for (const float beta : {0.0f, 1.0f, 0.5f}) {
       GemmCase gemm = shaped({70, 67, 0});
       gemm.pointer_mode = mode;
+      gemm.alpha = beta == 0.5f ? std::numeric_limits<float>::infinity() : NAN;
       gemm.beta = beta;
       gemm.poisoned_c = beta == 0;
       gemm.null_inputs = true;

@@ -43,10 +43,4 @@ inline void mbarrier_wait(uint64_t* barrier, unsigned parity,
   emulator::wait_for_barrier(barrier, parity, site);
 }
 
-inline void mbarrier_meet(uint64_t* barrier, emulator::Site site = emulator::Site::here()) {
-  const unsigned parity = emulator::phase_parity(barrier);
-  emulator::arrive_expecting(barrier, 0);
-  emulator::wait_for_barrier(barrier, parity, site);
-}
-
 }  // namespace mygemm::ptx

@@ -6,6 +6,7 @@
 
 #include "kernels/gemm/persistent/work.cuh"
 #include "kernels/gemm/tf32x3/tf32x3.h"
+#include "ptx/barrier.cuh"
 #include "ptx/cp_async.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/shared.cuh"
@@ -51,18 +52,22 @@ struct Smallest {
   __device__ __forceinline__ Smallest of_warp() const { return {ptx::smallest_in_warp(bits)}; }
 };
 
+// The named barriers of a block.
+constexpr int kGuardBarrier = 1;  // of the first consumer warpgroup; the second one has the next
+constexpr int kConsumersBarrier = 3;
+
+constexpr int kGroupWarps = 4;  // of a warpgroup
+
 // Notes that the warps of a consumer warpgroup exchange on a tile; see guard.cuh.
 template <class Tile>
 struct GuardNotes {
-  static constexpr int kWarps = 4, kRowWords = 2, kWords = kRowWords + Tile::kBlockN / 32;
-  static_assert(kWarps * kWords <= 32, "a lane reads a word");
+  static constexpr int kRowWords = 2, kWords = kRowWords + Tile::kBlockN / 32;
 
   // A bit for each of the warpgroup's 64 rows, then for each column of the tile.
-  unsigned lines[kWarps][kWords];  // in which a warp has suspects
-  unsigned nan[kWarps][kWords];    // in which it found a NaN
-  bool wrong[kWarps];              // some of its suspects are
-  Smallest smallest[kWarps];       // that it found
-  uint64_t meeting;
+  unsigned lines[kGroupWarps][kWords];  // in which a warp has suspects
+  unsigned nan[kGroupWarps][kWords];    // in which it found a NaN
+  bool wrong[kGroupWarps];              // some of its suspects are
+  Smallest smallest[kGroupWarps];       // that it found
 };
 
 template <class Tile, class Operands_>
@@ -92,7 +97,6 @@ struct SharedStorage {
   uint64_t full[kStages];                 // operands are there
   uint64_t split[kPlanes][Tile::kParts];  // A is there and B is split
   uint64_t free[kPlanes][Tile::kParts];   // products have read them
-  uint64_t consumers;                     // for all their warps to meet
   int block;                              // the number of this block in the schedule
 };
 

@@ -200,20 +200,27 @@ __device__ __forceinline__ void recompute(const Target& to, Marks<Tile> results,
   }
 }
 
+// Whether any warp of a consumer warpgroup passed true; all of them wait here for each other.
+__device__ __forceinline__ bool any_in_group(bool value, int warp) {
+  return ptx::any_at_barrier(kGuardBarrier + warp / kGroupWarps, 32 * kGroupWarps, value);
+}
+
 // Notes for the warps of a consumer warpgroup where each has suspects, and returns whether any has.
-// No warp comes back for the next tile before all have left: they multiply together.
+// Notes are read only where one has, and before the last meeting of such a tile: a warp that is a
+// tile ahead writes none that another one still reads.
 template <class Rows, class Tile>
-__device__ __forceinline__ bool any_in_group(GuardNotes<Tile>& notes,
-                                             const Suspects<Tile>& suspects, int warp, int lane) {
+__device__ __forceinline__ bool note_suspects(GuardNotes<Tile>& notes,
+                                              const Suspects<Tile>& suspects, int warp, int lane) {
   using Notes = GuardNotes<Tile>;
-  const int within = warp % Notes::kWarps;
+  const int within = warp % kGroupWarps;
   Marks<Tile> all = suspects.all();
-  if (__any_sync(0xffffffffu, all.any())) {
+  const bool any = __any_sync(0xffffffffu, all.any());
+  if (any) {
 #pragma unroll 1
     for (int word = 0; word < Notes::kWords; ++word) {
       const unsigned marked =
           word < Notes::kRowWords
-              ? rows_with<Rows>(all, (warp / Notes::kWarps * 2 + word) * 32, warp, lane)
+              ? rows_with<Rows>(all, (warp / kGroupWarps * 2 + word) * 32, warp, lane)
               : columns_with(all.template next_columns<32>(), lane);
       if (lane == 0) notes.lines[within][word] = marked;
     }
@@ -223,9 +230,7 @@ __device__ __forceinline__ bool any_in_group(GuardNotes<Tile>& notes,
     notes.lines[within][lane] = 0;
     notes.wrong[within] = false;
   }
-  ptx::mbarrier_meet(&notes.meeting);
-  const int word = min(lane, Notes::kWarps * Notes::kWords - 1);
-  return __any_sync(0xffffffffu, notes.lines[word / Notes::kWords][word % Notes::kWords] != 0);
+  return any_in_group(any, warp);
 }
 
 // Looks at the lines of op(X) with suspects: those in the notes' words [first_word, end_word), the
@@ -234,9 +239,10 @@ __device__ __forceinline__ bool any_in_group(GuardNotes<Tile>& notes,
 template <class Tile>
 __device__ __forceinline__ Smallest look_at_marked(GuardNotes<Tile>& notes, const StridedOperand& x,
                                                    int64_t first, int64_t k, bool for_nan,
-                                                   int first_word, int end_word, int within,
+                                                   int first_word, int end_word, int warp,
                                                    int lane) {
-  constexpr int kWarps = GuardNotes<Tile>::kWarps, kFew = 2;
+  constexpr int kWarps = kGroupWarps, kFew = 2;
+  const int within = warp % kWarps;
   Smallest smallest;
 #pragma unroll 1
   for (int word = first_word; word < end_word; ++word) {
@@ -256,7 +262,7 @@ __device__ __forceinline__ Smallest look_at_marked(GuardNotes<Tile>& notes, cons
     if (lane == 0) notes.nan[within][word] = seen.nan;
   }
   if (lane == 0) notes.smallest[within] = smallest;
-  ptx::mbarrier_meet(&notes.meeting);
+  any_in_group(false, warp);
   for (int w = 0; w < kWarps; ++w) smallest.see(notes.smallest[w]);
   return smallest;
 }
@@ -268,15 +274,15 @@ __device__ __forceinline__ bool may_be_wrong(GuardNotes<Tile>& notes, const Targ
                                              int lane) {
   const GemmProblem& p = to.p;
   using Notes = GuardNotes<Tile>;
-  const int within = warp % Notes::kWarps, rows = to.i + warp / Notes::kWarps * 64;
+  const int rows = to.i + warp / kGroupWarps * 64;
   bool wrong = false;
-  for (int w = 0; w < Notes::kWarps; ++w) wrong = wrong || notes.wrong[w];
+  for (int w = 0; w < kGroupWarps; ++w) wrong = wrong || notes.wrong[w];
   const Smallest b = look_at_marked(notes, operand_b(p, to.batch), to.j, p.k, wrong,
-                                    Notes::kRowWords, Notes::kWords, within, lane);
+                                    Notes::kRowWords, Notes::kWords, warp, lane);
   if (b.none() && !wrong) return false;  // columns of zeros
-  ptx::mbarrier_meet(&notes.meeting);    // all have read what the others found
+  any_in_group(false, warp);             // all have read what the others found
   const Smallest a = look_at_marked(notes, operand_a(p, to.batch), rows, p.k, wrong, 0,
-                                    Notes::kRowWords, within, lane);
+                                    Notes::kRowWords, warp, lane);
   return may_lose_bits(a, b);
 }
 
@@ -285,10 +291,9 @@ __device__ __forceinline__ bool may_be_wrong(GuardNotes<Tile>& notes, const Targ
 template <bool kFused, class Rows, class Tile>
 __device__ __forceinline__ Marks<Tile> settle(const GuardNotes<Tile>& notes, const Target& to,
                                               Suspects<Tile> suspects, int warp, int lane) {
-  using Notes = GuardNotes<Tile>;
   const auto nan_line = [&](int line) {  // rows of the group, then columns
     unsigned nan = 0;
-    for (int w = 0; w < Notes::kWarps; ++w) nan |= notes.nan[w][line / 32];
+    for (int w = 0; w < kGroupWarps; ++w) nan |= notes.nan[w][line / 32];
     return (nan >> line % 32 & 1) != 0;
   };
 #pragma unroll 1

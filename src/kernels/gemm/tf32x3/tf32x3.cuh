@@ -40,8 +40,8 @@ __device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Re
   } else {
     store_results<kFused, Rows, false>(sum, least, suspects, to, warp, lane);
   }
-  auto& notes = s.guard[warp / GuardNotes<Tile>::kWarps];
-  if (!any_in_group<Rows>(notes, suspects, warp, lane)) return;
+  auto& notes = s.guard[warp / kGroupWarps];
+  if (!note_suspects<Rows>(notes, suspects, warp, lane)) return;
   // The values that storing needed are not in registers meanwhile.
   const Target again = target_of<Tile>(args, ptx::warp_uniform(tile));
   if (may_be_wrong(notes, again, warp, lane)) {
@@ -69,13 +69,14 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args) {
     if (item.end != args.schedule.steps) {
       const int block = s.block;
       store_partial<Tile>(partial_tiles[block], sum, sums, warp, lane);
-      ptx::mbarrier_meet(&s.consumers);  // the whole partial tile is there
+      // The whole partial tile is there.
+      ptx::meet_at_barrier(kConsumersBarrier, 32 * Tile::kConsumerWarps);
       if (thread == 0) persistent::announce_partial_tile(args, block);
       continue;
     }
     if (item.begin > 0) {
       const auto others = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);
-      ptx::mbarrier_meet(&s.consumers);
+      ptx::meet_at_barrier(kConsumersBarrier, 32 * Tile::kConsumerWarps);
       for (int other = others.first; other < others.end; ++other) {
         add_partial<Tile>(sum, sums, partial_tiles[other], warp, lane);
       }
@@ -121,8 +122,6 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
       ptx::mbarrier_init(&s.split[0][0] + i, kProducers);
       ptx::mbarrier_init(&s.free[0][0] + i, kConsumers);
     }
-    ptx::mbarrier_init(&s.consumers, kConsumers);
-    for (auto& notes : s.guard) ptx::mbarrier_init(&notes.meeting, kConsumers / 2);
     ptx::mbarrier_init_fence();
     if (Operands::kMapped) {
       ptx::tma_prefetch_map(&a.map);
