@@ -110,7 +110,9 @@ TENSOR_MUTANTS = [
            "s.block = persistent::take_block_number(args);", INTEGERS + "tf32x3_streamk_128x128",
            **TENSOR_128),
     Mutant("gemm tf32x3: one thread's wait is not all threads'", TENSOR,
-           "ptx::meet_at_barrier(kConsumersBarrier, 32 * Tile::kConsumerWarps);\n      for (int other", "for (int other",
+           "ptx::meet_at_barrier(kConsumersBarrier, 32 * Tile::kConsumerWarps);\n"
+           "      for (int other",
+           "for (int other",
            INTEGERS + "tf32x3_streamk_128x128", **TENSOR_128, few_resident=True),
     Mutant("gemm tf32x3: fused results move up too far", TENSOR_STORE,
            "sum[r] = sum[r + kCount];",
