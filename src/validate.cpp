@@ -38,22 +38,28 @@ bool pointer_ok(const char* argument, const void* pointer, int64_t alignment) {
          refuse("%s = %p is not a multiple of %lld bytes", argument, pointer, number(alignment));
 }
 
+constexpr Wide kAddressSpace = static_cast<Wide>(INT64_MAX);  // bytes
+
+// From the first element of a matrix to its last.
+Wide elements_of(int64_t runs, int64_t run_length, int64_t ld) {
+  return (Wide{runs} - 1) * ld + run_length;
+}
+
 // A batch of strided matrices in bytes, or a refusal where its extent does not fit 63 bits or
 // runs past the end of the address space.
 bool make_footprint(const char* argument, const void* data, int64_t runs, int64_t run_length,
                     int64_t ld, int64_t batch, int64_t batch_stride, int64_t element_size,
                     BatchedFootprint* footprint) {
   if (runs == 1) ld = run_length;  // a single run goes nowhere, whatever its ld
-  const Wide one = (Wide{runs} - 1) * ld + run_length;
+  const Wide one = elements_of(runs, run_length, ld);
   const Wide shift = batch > 1 ? (Wide{batch} - 1) * batch_stride : 0;
   const Wide elements = one + (shift < 0 ? -shift : shift);
-  constexpr Wide kLimit = static_cast<Wide>(INT64_MAX);
   // In elements first: 127 bits do not hold the bytes of every element count.
-  bool fits = std::max(elements, Wide{ld}) <= kLimit / element_size;
+  bool fits = std::max(elements, Wide{ld}) <= kAddressSpace / element_size;
   if (fits) {
     const Wide base = static_cast<Wide>(reinterpret_cast<uintptr_t>(data));
     fits = base + std::min<Wide>(shift, 0) * element_size >= 0 &&
-           base + (std::max<Wide>(shift, 0) + one) * element_size <= kLimit;
+           base + (std::max<Wide>(shift, 0) + one) * element_size <= kAddressSpace;
   }
   if (!fits) {
     return refuse(
@@ -122,10 +128,26 @@ bool bias_placed(const GemmProblem& p) {
   return !p.epilogue.bias || pointer_ok("bias", p.epilogue.bias, element_bytes(p.d.type));
 }
 
+// Checks the byte count of each matrix of an array, wherever it may be.
+bool matrix_fits(const char* argument, const Operand& x, int64_t rows, int64_t columns) {
+  const Wide elements = elements_of(columns, rows, x.ld);
+  return elements <= kAddressSpace / element_bytes(x.type) ||
+         refuse(
+             "each matrix of %s spans %.3g bytes, which does not fit the address space (ld = %lld)",
+             argument, static_cast<double>(elements) * static_cast<double>(element_bytes(x.type)),
+             number(x.ld));
+}
+
 bool arrays_ok(const GemmProblem& p, const GemmNames& names, const GemmReads& reads) {
   if (reads.inputs && !(array_ok(names.a, p.a, p) && array_ok(names.b, p.b, p))) return false;
   if (reads.c && !array_ok(names.c, p.c, p)) return false;
   if (!array_ok(names.d, p.d, p) || !bias_placed(p)) return false;
+  if (reads.inputs && !(matrix_fits(names.a, p.a, p.a_rows(), p.a_cols()) &&
+                        matrix_fits(names.b, p.b, p.b_rows(), p.b_cols()))) {
+    return false;
+  }
+  if (reads.c && !matrix_fits(names.c, p.c, p.m, p.n)) return false;
+  if (!matrix_fits(names.d, p.d, p.m, p.n)) return false;
   return !reads.c || p.c.pointers != p.d.pointers ||
          refuse("C_array is D_array, but ldc = %lld is not ldd = %lld", number(p.c.ld),
                 number(p.d.ld));

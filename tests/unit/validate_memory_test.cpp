@@ -180,6 +180,82 @@ TEST(Validate, LeadingDimensionsBeyondTheAddressSpace) {
   EXPECT_EQ(refusal(p), "");
 }
 
+// The first words of the sentence that refuses the problem, and whether it ends with `end`.
+template <class Problem>
+void expect_spans(const Problem& problem, const std::string& begin, const std::string& end) {
+  const std::string sentence = refusal(problem);
+  EXPECT_TRUE(sentence.starts_with(begin) && sentence.ends_with(end)) << sentence;
+}
+
+// The smallest leading dimension with which two lines of 4-byte elements do not fit.
+constexpr int64_t kTooLong = (int64_t{1} << 61) - 1;
+const std::string kStrided =
+    " bytes, which does not fit the address space (ld = 2305843009213693951, stride = 0, "
+    "batch_count = 1)";
+
+TEST(Validate, EachOperandsLeadingDimensionBeyondTheAddressSpace) {
+  const GemmProblem legal = with_epilogue(gemm(false, false, 8, 2, 5));
+  GemmProblem p = legal;
+  p.a.ld = kTooLong;
+  expect_spans(p, "A spans 3.69e+19", kStrided);
+  p = legal;
+  p.b.ld = kTooLong;
+  expect_spans(p, "B spans 9.22e+18", kStrided);
+  p = legal;
+  p.c.ld = kTooLong;
+  expect_spans(p, "C spans 9.22e+18", kStrided);
+  p = legal;
+  p.d.ld = kTooLong;
+  expect_spans(p, "D spans 9.22e+18", kStrided);
+  for (TypedMatrix SoftmaxProblem::*matrix :
+       {&SoftmaxProblem::in, &SoftmaxProblem::dy, &SoftmaxProblem::out}) {
+    SoftmaxProblem b = softmax_backward(2, 8);
+    (b.*matrix).ld = kTooLong;
+    const char* name = matrix == &SoftmaxProblem::in   ? "y"
+                       : matrix == &SoftmaxProblem::dy ? "dy"
+                                                       : "dx";
+    expect_spans(b, std::string(name) + " spans 9.22e+18", kStrided);
+  }
+  TransposeProblem t = transpose(4, 2, 3);
+  t.ldin = kTooLong;
+  expect_spans(t, "in spans 9.22e+18", kStrided);
+  t = transpose(4, 3, 2);
+  t.ldout = kTooLong;
+  expect_spans(t, "out spans 9.22e+18", kStrided);
+}
+
+// Where a matrix of an array of pointers lies is not known; its size is.
+TEST(Validate, MatricesOfPointerArraysBeyondTheAddressSpace) {
+  GemmProblem legal = with_epilogue(gemm(false, false, 8, 2, 5, 3));
+  int index = 10;
+  for (Operand* operand : {&legal.a, &legal.b, &legal.c, &legal.d}) {
+    *operand = {nullptr, address<void* const>(index++), operand->ld, 0};
+  }
+  legal.pointer_arrays = true;
+  EXPECT_EQ(refusal(legal), "");
+  const std::string end = " bytes, which does not fit the address space (ld = 2305843009213693951)";
+  GemmProblem p = legal;
+  p.a.ld = kTooLong;
+  expect_spans(p, "each matrix of A_array spans 3.69e+19", end);
+  p.epilogue.alpha.value = 0.0f;  // then A is not read
+  EXPECT_EQ(refusal(p), "");
+  p = legal;
+  p.b.ld = kTooLong;
+  expect_spans(p, "each matrix of B_array spans 9.22e+18", end);
+  p = legal;
+  p.c.ld = kTooLong;
+  expect_spans(p, "each matrix of C_array spans 9.22e+18", end);
+  p.epilogue.beta.value = 0.0f;
+  EXPECT_EQ(refusal(p), "");
+  p = legal;
+  p.d.ld = kTooLong;
+  expect_spans(p, "each matrix of D_array spans 9.22e+18", end);
+  p = legal;
+  p.n = 1;
+  p.b.ld = p.c.ld = p.d.ld = kMost;
+  EXPECT_EQ(refusal(p), "");
+}
+
 // The elements that an operand's matrices hold, by number from the address of index 0.
 std::set<int64_t> elements_of(const void* data, int64_t runs, int64_t length, int64_t ld,
                               int64_t stride, int64_t batch, bool* disjoint) {
