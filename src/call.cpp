@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tighten.h"
 #include "validate.h"
 
 namespace mygemm {
@@ -59,24 +60,26 @@ Status need_result(const char* argument, const void* result) {
 }
 
 template <class Problem>
-Status run(const mygemmContext& context, const Problem& problem) {
-  const Verdict verdict = validate(problem, Check::kEverything);
+Status run(const mygemmContext& context, const Problem& given) {
+  const Verdict verdict = validate(given, Check::kEverything);
   if (verdict == Verdict::kInvalid) return MYGEMM_STATUS_INVALID_VALUE;
   if (verdict == Verdict::kDone) return MYGEMM_STATUS_SUCCESS;
   RETURN_IF_ERROR(need_device(context));
+  const Problem problem = tightened(given);
   Plan<Problem> plan;
   RETURN_IF_ERROR(make_plan(problem, context.device, options_of(context, problem), &plan));
   const Status status = plan.kernel->launch(problem, plan.config, context.launch_context());
-  if (context.log.is_open()) context.log.write(describe(problem), plan.kernel->name, status);
+  if (context.log.is_open()) context.log.write(describe(given), plan.kernel->name, status);
   return status;
 }
 
 template <class Problem>
-Status query_workspace(const mygemmContext& context, const Problem& problem, size_t* bytes) {
+Status query_workspace(const mygemmContext& context, const Problem& given, size_t* bytes) {
   RETURN_IF_ERROR(need_result("bytes", bytes));
-  if (validate(problem, Check::kShapesOnly) == Verdict::kInvalid) {
+  if (validate(given, Check::kShapesOnly) == Verdict::kInvalid) {
     return MYGEMM_STATUS_INVALID_VALUE;
   }
+  const Problem problem = tightened(given);
   PlanOptions options = options_of(context, problem);
   options.workspace_bytes = SIZE_MAX;
   Plan<Problem> plan;
@@ -86,18 +89,19 @@ Status query_workspace(const mygemmContext& context, const Problem& problem, siz
 }
 
 template <class Problem>
-Status explain_call(const mygemmContext* context, const char* device, const Problem& problem,
+Status explain_call(const mygemmContext* context, const char* device, const Problem& given,
                     char* text, size_t capacity, size_t* length) {
   DeviceTraits traits;
   RETURN_IF_ERROR(device_to_explain(context, device, &traits));
   if (!text && capacity > 0) {
     return fail(MYGEMM_STATUS_INVALID_VALUE, "text is NULL, but capacity = %zu", capacity);
   }
-  if (validate(problem, Check::kShapesOnly) == Verdict::kInvalid) {
+  if (validate(given, Check::kShapesOnly) == Verdict::kInvalid) {
     return MYGEMM_STATUS_INVALID_VALUE;
   }
+  const Problem problem = tightened(given);
   const std::string whole =
-      explain(problem, traits, context ? options_of(*context, problem) : PlanOptions{});
+      explain(problem, traits, context ? options_of(*context, problem) : PlanOptions{}, given);
   if (length) *length = whole.size();
   if (capacity > 0) {
     const size_t kept = std::min(capacity - 1, whole.size());

@@ -1,6 +1,6 @@
 // The common path of every compute, query and explain call once its problem is built: validate ->
-// plan -> launch. The problems of all operations go through the same three functions, which are all
-// that the files of extern "C" functions call.
+// tighten -> plan -> launch. The problems of all operations go through the same three functions,
+// which are all that the files of extern "C" functions call.
 #pragma once
 
 #include "context.h"
@@ -10,17 +10,17 @@ namespace mygemm {
 Status need_handle(const mygemmContext* context);
 Status need_result(const char* argument, const void* result);
 
-// validate -> plan -> launch.
+// validate -> tighten -> plan -> launch.
 template <class Problem>
-Status run(const mygemmContext& context, const Problem& problem);
+Status run(const mygemmContext& context, const Problem& given);
 
 // Bytes of workspace that the fastest kernel uses where the workspace is not limited.
 template <class Problem>
-Status query_workspace(const mygemmContext& context, const Problem& problem, size_t* bytes);
+Status query_workspace(const mygemmContext& context, const Problem& given, size_t* bytes);
 
 // The plan as text, for the handle's device or a named one. See mygemm_explain_sgemm.
 template <class Problem>
-Status explain_call(const mygemmContext* context, const char* device, const Problem& problem,
+Status explain_call(const mygemmContext* context, const char* device, const Problem& given,
                     char* text, size_t capacity, size_t* length);
 
 }  // namespace mygemm

@@ -5,6 +5,9 @@
  *
  * Conventions that hold for every function here:
  *  - Sizes, leading dimensions and strides are int64_t and count elements, never bytes.
+ *  - A leading dimension places the second column (softmax and transpose: row) and those after it;
+ *    a matrix of one may have any that is legal. The elements of an operand lie within 2^63 bytes
+ *    and at addresses below that.
  *  - Matrix pointers live where the handle's backend lives: device memory for the CUDA backend,
  *    host memory for the host backend.
  *  - Compute calls are asynchronous on the handle's stream (CUDA) or done on return (host). They

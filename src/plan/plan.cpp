@@ -81,8 +81,8 @@ Status make_plan(const Problem& problem, const DeviceTraits& device, const PlanO
 }
 
 template <class Problem>
-std::string explain(const Problem& problem, const DeviceTraits& device,
-                    const PlanOptions& options) {
+std::string explain(const Problem& problem, const DeviceTraits& device, const PlanOptions& options,
+                    const Problem& given) {
   Plan<Problem> plan;
   std::string text;
   if (make_plan(problem, device, options, &plan) == MYGEMM_STATUS_SUCCESS) {
@@ -92,7 +92,7 @@ std::string explain(const Problem& problem, const DeviceTraits& device,
   } else {
     text += std::string("chosen: none (") + last_error_text() + ")\n";  // sentences have any length
   }
-  text += "call: " + describe(problem) + "\n";
+  text += "call: " + describe(given) + "\n";
   text += line("device: %s", device.name);
   if (device.cc > 0) {
     text += line(", sm_%d, %d SMs, %.1f FP32 TFLOP/s, copy %.2f TB/s", device.cc, device.num_sms,
@@ -126,8 +126,11 @@ template const char* configure(const SoftmaxKernel&, const SoftmaxProblem&, cons
                                const PlanOptions&, SoftmaxConfig*);
 template const char* configure(const TransposeKernel&, const TransposeProblem&, const DeviceTraits&,
                                const PlanOptions&, TransposeConfig*);
-template std::string explain(const GemmProblem&, const DeviceTraits&, const PlanOptions&);
-template std::string explain(const SoftmaxProblem&, const DeviceTraits&, const PlanOptions&);
-template std::string explain(const TransposeProblem&, const DeviceTraits&, const PlanOptions&);
+template std::string explain(const GemmProblem&, const DeviceTraits&, const PlanOptions&,
+                             const GemmProblem&);
+template std::string explain(const SoftmaxProblem&, const DeviceTraits&, const PlanOptions&,
+                             const SoftmaxProblem&);
+template std::string explain(const TransposeProblem&, const DeviceTraits&, const PlanOptions&,
+                             const TransposeProblem&);
 
 }  // namespace mygemm

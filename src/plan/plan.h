@@ -31,8 +31,14 @@ const char* configure(const Kernel<Problem>& kernel, const Problem& problem,
                       typename Problem::Config* config);
 
 // The plan as text: what was chosen, and every kernel with its Config and estimated time or why it
-// cannot run.
+// cannot run. `given`: the problem in the caller's own numbers.
 template <class Problem>
-std::string explain(const Problem& problem, const DeviceTraits& device, const PlanOptions& options);
+std::string explain(const Problem& problem, const DeviceTraits& device, const PlanOptions& options,
+                    const Problem& given);
+template <class Problem>
+std::string explain(const Problem& problem, const DeviceTraits& device,
+                    const PlanOptions& options) {
+  return explain(problem, device, options, problem);
+}
 
 }  // namespace mygemm

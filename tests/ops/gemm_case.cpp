@@ -15,6 +15,7 @@ namespace {
 // A batch of column-major matrices in one buffer that ends with the last element of the last one.
 struct Operand {
   int64_t rows, cols, ld;
+  int64_t given_ld;          // in calls
   int64_t matrices;          // in the buffer: 1 where all are the same
   int step;                  // -1: matrix 0 is the last one in memory
   std::vector<float> image;  // what the buffer held before the call
@@ -24,6 +25,7 @@ struct Operand {
       : rows(rows_in),
         cols(cols_in),
         ld(std::max<int64_t>(1, rows_in + gemm.padding)),
+        given_ld(cols <= 1 && gemm.vector_ld > 0 ? gemm.vector_ld : ld),
         matrices(step_in == 0 ? 1 : gemm.batch),
         step(step_in) {
     const int64_t last = cols == 0 ? 0 : (cols - 1) * ld + rows;
@@ -77,11 +79,12 @@ mygemmStatus_t call(mygemmHandle_t handle, const GemmCase& gemm, const Operand& 
     const float* b_base = gemm.null_inputs ? nullptr : b.base();
     if (gemm.form == Form::kSingle) {
       return mygemm_sgemm(handle, gemm.transa, gemm.transb, gemm.m, gemm.n, gemm.k, alpha, a_base,
-                          a.ld, b_base, b.ld, beta, c.base(), c.ld);
+                          a.given_ld, b_base, b.given_ld, beta, c.base(), c.given_ld);
     }
     return mygemm_sgemm_strided_batched(handle, gemm.transa, gemm.transb, gemm.m, gemm.n, gemm.k,
-                                        alpha, a_base, a.ld, a.stride(), b_base, b.ld, b.stride(),
-                                        beta, c.base(), c.ld, c.stride(), gemm.batch);
+                                        alpha, a_base, a.given_ld, a.stride(), b_base, b.given_ld,
+                                        b.stride(), beta, c.base(), c.given_ld, c.stride(),
+                                        gemm.batch);
   };
   if (gemm.form != Form::kPointers) {
     const mygemmStatus_t status = operation();
@@ -93,9 +96,9 @@ mygemmStatus_t call(mygemmHandle_t handle, const GemmCase& gemm, const Operand& 
   const DeviceBuffer c_list = on_device(c.pointers(gemm.batch));
   const mygemmStatus_t status =
       mygemm_sgemm_batched(handle, gemm.transa, gemm.transb, gemm.m, gemm.n, gemm.k, alpha,
-                           gemm.null_inputs ? nullptr : a_list.as<const float* const>(), a.ld,
-                           gemm.null_inputs ? nullptr : b_list.as<const float* const>(), b.ld, beta,
-                           c_list.as<float* const>(), c.ld, gemm.batch);
+                           gemm.null_inputs ? nullptr : a_list.as<const float* const>(), a.given_ld,
+                           gemm.null_inputs ? nullptr : b_list.as<const float* const>(), b.given_ld,
+                           beta, c_list.as<float* const>(), c.given_ld, gemm.batch);
   synchronize();
   return status;
 }
@@ -104,8 +107,9 @@ std::map<std::string, std::string> explain(mygemmHandle_t handle, const GemmCase
                                            const Operand& a, const Operand& b, const Operand& c) {
   return explained_rows([&](char* text, size_t capacity, size_t* length) {
     return mygemm_explain_sgemm(handle, nullptr, gemm.transa, gemm.transb, gemm.m, gemm.n, gemm.k,
-                                a.base(), a.ld, a.stride(), b.base(), b.ld, b.stride(), c.base(),
-                                c.ld, c.stride(), gemm.batch, text, capacity, length);
+                                a.base(), a.given_ld, a.stride(), b.base(), b.given_ld, b.stride(),
+                                c.base(), c.given_ld, c.stride(), gemm.batch, text, capacity,
+                                length);
   });
 }
 
@@ -163,7 +167,8 @@ std::string GemmCase::text() const {
   constexpr const char* kForms[] = {"single", "strided", "pointers"};
   std::ostringstream out;
   out << kLetters[transa] << kLetters[transb] << " m=" << m << " n=" << n << " k=" << k
-      << " alpha=" << alpha << " beta=" << beta << " padding=" << padding << " offset=" << offset
+      << " alpha=" << alpha << " beta=" << beta << " padding=" << padding
+      << " vector_ld=" << vector_ld << " offset=" << offset
       << (pointer_mode == MYGEMM_POINTER_MODE_DEVICE ? " device scalars" : "")
       << " form=" << kForms[static_cast<int>(form)] << " batch=" << batch << " steps=" << a_step
       << "," << b_step << "," << c_step << (integers ? " integers" : "") << " seed=" << seed;

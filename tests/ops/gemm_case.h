@@ -20,8 +20,9 @@ struct GemmCase {
   float alpha = 1.25f;
   float beta = -0.5f;
 
-  int64_t padding = 0;  // elements between the columns of A, B and C
-  size_t offset = 0;    // bytes of every base address past a multiple of 16
+  int64_t padding = 0;    // elements between the columns of A, B and C
+  int64_t vector_ld = 0;  // leading dimension of those with one column; 0: as of the others
+  size_t offset = 0;      // bytes of every base address past a multiple of 16
   mygemmPointerMode_t pointer_mode = MYGEMM_POINTER_MODE_HOST;
 
   Form form = Form::kSingle;

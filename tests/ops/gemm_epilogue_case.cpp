@@ -19,6 +19,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // Matrices of a batch in one buffer, with an odd number of elements more from one to the next.
 struct Matrices {
   int64_t rows, cols, ld, batch, stride;
+  int64_t given_ld;  // in calls
   std::vector<float> image;
   DeviceBuffer buffer;
 
@@ -27,7 +28,8 @@ struct Matrices {
         cols(cols_in),
         ld(std::max<int64_t>(1, rows + padding)),
         batch(c.batch),
-        stride(ld * cols + 3) {
+        stride(ld * cols + 3),
+        given_ld(cols <= 1 && c.vector_ld > 0 ? c.vector_ld : ld) {
     const int64_t last = cols == 0 ? 0 : (cols - 1) * ld + rows;
     image.resize(static_cast<size_t>((batch - 1) * stride + last));
     if (!image.empty()) std::memset(image.data(), kPoison, image.size() * sizeof(float));
@@ -137,10 +139,10 @@ struct Operands {
     call.activation = gemm.activation;
     call.alpha = alpha();
     call.beta = beta();
-    call.lda = a.ld;
-    call.ldb = b.ld;
-    call.ldc = c.ld;
-    call.ldd = d.ld;
+    call.lda = a.given_ld;
+    call.ldb = b.given_ld;
+    call.ldc = c.given_ld;
+    call.ldd = d.given_ld;
     const int64_t first_bias = gemm.bias_step < 0 ? (gemm.batch - 1) * bias.stride : 0;
     if (gemm.bias) call.bias = bias.buffer.as<float>() + first_bias;
     call.stride_bias = gemm.bias_step * bias.stride;
@@ -166,14 +168,14 @@ struct Operands {
   mygemmStatus_t plain(mygemmHandle_t handle) const {
     if (gemm.form == Form::kPointers) {
       return mygemm_sgemm_batched(handle, gemm.transa, gemm.transb, gemm.m, gemm.n, gemm.k, alpha(),
-                                  a_list.as<const float* const>(), a.ld,
-                                  b_list.as<const float* const>(), b.ld, beta(),
-                                  d_list.as<float* const>(), d.ld, gemm.batch);
+                                  a_list.as<const float* const>(), a.given_ld,
+                                  b_list.as<const float* const>(), b.given_ld, beta(),
+                                  d_list.as<float* const>(), d.given_ld, gemm.batch);
     }
     return mygemm_sgemm_strided_batched(handle, gemm.transa, gemm.transb, gemm.m, gemm.n, gemm.k,
-                                        alpha(), a.buffer.as<float>(), a.ld, a.stride,
-                                        b.buffer.as<float>(), b.ld, b.stride, beta(),
-                                        d.buffer.as<float>(), d.ld, d.stride, gemm.batch);
+                                        alpha(), a.buffer.as<float>(), a.given_ld, a.stride,
+                                        b.buffer.as<float>(), b.given_ld, b.stride, beta(),
+                                        d.buffer.as<float>(), d.given_ld, d.stride, gemm.batch);
   }
 };
 

@@ -20,7 +20,8 @@ struct EpilogueCase {
   float alpha = 1.25f, beta = -0.5f;
   bool own_c = false;                  // C is not D
   int64_t padding = 0, c_padding = 5;  // between columns of A, B and D; of a C of its own
-  size_t offset = 0;                   // bytes of base addresses past a multiple of 16
+  int64_t vector_ld = 0;  // leading dimension of matrices with one column; 0: as of the others
+  size_t offset = 0;      // bytes of base addresses past a multiple of 16
   mygemmPointerMode_t pointer_mode = MYGEMM_POINTER_MODE_HOST;
   Form form = Form::kSingle;
   int64_t batch = 1;

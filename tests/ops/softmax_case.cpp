@@ -16,6 +16,7 @@ namespace {
 struct Matrix {
   mygemmDataType_t type;
   int64_t rows, cols, ld;
+  int64_t given_ld;                  // in calls
   std::vector<unsigned char> image;  // what the buffer held before the call
   std::vector<double> values;        // dense, exactly those of the image
   DeviceBuffer buffer;
@@ -25,6 +26,7 @@ struct Matrix {
         rows(softmax.rows),
         cols(softmax.cols),
         ld(softmax.cols + softmax.padding),
+        given_ld(rows <= 1 && softmax.vector_ld > 0 ? softmax.vector_ld : ld),
         image(static_cast<size_t>(((rows - 1) * ld + cols) * type_bytes(type)), kPoison),
         values(static_cast<size_t>(rows * cols)),
         buffer(image.size(), softmax.offset * static_cast<size_t>(type_bytes(type))) {}
@@ -72,12 +74,13 @@ mygemmStatus_t call(mygemmHandle_t handle, const SoftmaxCase& softmax, const Mat
                     const Matrix& dy, const Matrix& out) {
   if (!softmax.backward) {
     return mygemm_softmax(handle, softmax.mode, softmax.rows, softmax.cols, softmax.scale,
-                          in.buffer.data(), softmax.in, in.ld, out.buffer.data(), softmax.out,
-                          out.ld);
+                          in.buffer.data(), softmax.in, in.given_ld, out.buffer.data(), softmax.out,
+                          out.given_ld);
   }
   return mygemm_softmax_backward(handle, softmax.mode, softmax.rows, softmax.cols, softmax.scale,
-                                 in.buffer.data(), softmax.in, in.ld, dy.buffer.data(), softmax.dy,
-                                 dy.ld, out.buffer.data(), softmax.out, out.ld);
+                                 in.buffer.data(), softmax.in, in.given_ld, dy.buffer.data(),
+                                 softmax.dy, dy.given_ld, out.buffer.data(), softmax.out,
+                                 out.given_ld);
 }
 
 std::map<std::string, std::string> explain(mygemmHandle_t handle, const SoftmaxCase& softmax,
@@ -85,13 +88,13 @@ std::map<std::string, std::string> explain(mygemmHandle_t handle, const SoftmaxC
   return explained_rows([&](char* text, size_t capacity, size_t* length) {
     if (!softmax.backward) {
       return mygemm_explain_softmax(handle, nullptr, softmax.mode, softmax.rows, softmax.cols,
-                                    in.buffer.data(), softmax.in, in.ld, out.buffer.data(),
-                                    softmax.out, out.ld, text, capacity, length);
+                                    in.buffer.data(), softmax.in, in.given_ld, out.buffer.data(),
+                                    softmax.out, out.given_ld, text, capacity, length);
     }
-    return mygemm_explain_softmax_backward(handle, nullptr, softmax.mode, softmax.rows,
-                                           softmax.cols, in.buffer.data(), softmax.in, in.ld,
-                                           dy.buffer.data(), softmax.dy, dy.ld, out.buffer.data(),
-                                           softmax.out, out.ld, text, capacity, length);
+    return mygemm_explain_softmax_backward(
+        handle, nullptr, softmax.mode, softmax.rows, softmax.cols, in.buffer.data(), softmax.in,
+        in.given_ld, dy.buffer.data(), softmax.dy, dy.given_ld, out.buffer.data(), softmax.out,
+        out.given_ld, text, capacity, length);
   });
 }
 
@@ -115,7 +118,7 @@ std::string SoftmaxCase::text() const {
   text << (mode == MYGEMM_LOG_SOFTMAX ? "log " : "") << (backward ? "backward" : "forward")
        << " rows=" << rows << " cols=" << cols << " scale=" << scale << " types=" << type_name(in)
        << "," << (backward ? std::string(type_name(dy)) + "," : "") << type_name(out)
-       << " padding=" << padding << " offset=" << offset
+       << " padding=" << padding << " vector_ld=" << vector_ld << " offset=" << offset
        << " in_place=" << static_cast<int>(in_place) << " seed=" << seed;
   return text.str();
 }

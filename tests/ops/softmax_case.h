@@ -23,7 +23,8 @@ struct SoftmaxCase {
   mygemmDataType_t dy = MYGEMM_R_32F;   // backward only
   mygemmDataType_t out = MYGEMM_R_32F;  // y; backward: dx
   int64_t padding = 0;                  // columns of poison between rows, in every matrix
-  size_t offset = 0;                    // elements of every base address past a multiple of 16
+  int64_t vector_ld = 0;  // leading dimension of matrices with one row; 0: as of the others
+  size_t offset = 0;      // elements of every base address past a multiple of 16
   InPlace in_place = InPlace::kNo;
   std::vector<double> first_row;  // forward: replaces the random numbers of row 0
   uint64_t seed = 1;

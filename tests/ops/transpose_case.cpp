@@ -19,13 +19,16 @@ using Bytes = std::vector<unsigned char>;
 // Where the elements of a call lie, in elements from the start of the buffer.
 struct Layout {
   int64_t ldin, ldout;
+  int64_t given_ldin, given_ldout;  // in calls
   int64_t in_stride, out_stride;
   int64_t in_first, out_first;    // matrix 0: the last one in memory where the step is -1
   int64_t in_extent, out_extent;  // of the buffers
 
   explicit Layout(const TransposeCase& t)
       : ldin(std::max<int64_t>(1, t.cols + t.in_padding)),
-        ldout(std::max<int64_t>(1, t.rows + t.out_padding)) {
+        ldout(std::max<int64_t>(1, t.rows + t.out_padding)),
+        given_ldin(t.rows == 1 && t.vector_ld > 0 ? t.vector_ld : ldin),
+        given_ldout(t.cols == 1 && t.vector_ld > 0 ? t.vector_ld : ldout) {
     const int64_t in_matrix = (t.rows - 1) * ldin + t.cols;
     const int64_t out_matrix = (t.cols - 1) * ldout + t.rows;
     int64_t in_distance = in_matrix + t.gap;
@@ -98,11 +101,12 @@ mygemmStatus_t call(mygemmHandle_t handle, const TransposeCase& t, const Layout&
                     const unsigned char* in, unsigned char* out) {
   const size_t size = static_cast<size_t>(t.element_size);
   if (t.batch == 1) {
-    return mygemm_transpose(handle, size, t.rows, t.cols, in, layout.ldin, out, layout.ldout);
+    return mygemm_transpose(handle, size, t.rows, t.cols, in, layout.given_ldin, out,
+                            layout.given_ldout);
   }
-  return mygemm_transpose_strided_batched(handle, size, t.rows, t.cols, in, layout.ldin,
-                                          layout.in_stride, out, layout.ldout, layout.out_stride,
-                                          t.batch);
+  return mygemm_transpose_strided_batched(handle, size, t.rows, t.cols, in, layout.given_ldin,
+                                          layout.in_stride, out, layout.given_ldout,
+                                          layout.out_stride, t.batch);
 }
 
 }  // namespace
@@ -110,9 +114,9 @@ mygemmStatus_t call(mygemmHandle_t handle, const TransposeCase& t, const Layout&
 std::string TransposeCase::text() const {
   std::ostringstream text;
   text << "element_size=" << element_size << " rows=" << rows << " cols=" << cols
-       << " padding=" << in_padding << "," << out_padding << " offset=" << offset
-       << (in_place ? " in place" : "") << " batch=" << batch << " step=" << step << " gap=" << gap
-       << " seed=" << seed;
+       << " padding=" << in_padding << "," << out_padding << " vector_ld=" << vector_ld
+       << " offset=" << offset << (in_place ? " in place" : "") << " batch=" << batch
+       << " step=" << step << " gap=" << gap << " seed=" << seed;
   return text.str();
 }
 
@@ -138,9 +142,9 @@ void run_transpose(mygemmHandle_t handle, const TransposeCase& t, RowTally* tall
   if (tally != nullptr) {
     const auto rows = explained_rows([&](char* text, size_t capacity, size_t* length) {
       return mygemm_explain_transpose(handle, nullptr, static_cast<size_t>(t.element_size), t.rows,
-                                      t.cols, in_base, layout.ldin, layout.in_stride, out_base,
-                                      layout.ldout, layout.out_stride, t.batch, text, capacity,
-                                      length);
+                                      t.cols, in_base, layout.given_ldin, layout.in_stride,
+                                      out_base, layout.given_ldout, layout.out_stride, t.batch,
+                                      text, capacity, length);
     });
     if (!tally->ran(status, rows)) {
       EXPECT_TRUE(result == before) << "out was written by a call that was refused";

@@ -13,7 +13,8 @@ struct TransposeCase {
   int64_t element_size = 4;
   int64_t rows = 1, cols = 1;
   int64_t in_padding = 0, out_padding = 0;  // elements between rows
-  size_t offset = 0;                        // bytes of the base addresses past a multiple of 16
+  int64_t vector_ld = 0;  // leading dimension of matrices with one row; 0: as of the others
+  size_t offset = 0;      // bytes of the base addresses past a multiple of 16
   bool in_place = false;
   int64_t batch = 1;
   int step = 1;     // of in: 1 forward, 0 one matrix for all, -1 backward

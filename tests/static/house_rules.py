@@ -13,7 +13,7 @@ LAYERS = [
     r"api(_\w+)?\.(h|cpp)",
     r"call\.(h|cpp)",
     r"context\.(h|cpp)|kernels/cuda_device\.cu",  # the .cu defines what context.h declares
-    r"(environment|validate)\.(h|cpp)",
+    r"(environment|tighten|validate)\.(h|cpp)",
     r"plan/.*",
     r"kernels/configs\.h",                        # for the loop over an operation's kernels
     r"kernels/\w+/table\.cpp",

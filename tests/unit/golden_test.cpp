@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/plan.h"
+#include "tighten.h"
 #include "unit/problems.h"
 
 namespace mygemm {
@@ -72,7 +73,8 @@ class Golden {
     std::vector<std::pair<std::string, std::string>> kernels;  // with the machines that choose them
     for (const DeviceTraits& device : devices_) {
       Plan<Problem> plan;
-      if (make_plan(problem, device, {workspace, nullptr}, &plan) != MYGEMM_STATUS_SUCCESS) {
+      if (make_plan(tightened(problem), device, {workspace, nullptr}, &plan) !=
+          MYGEMM_STATUS_SUCCESS) {
         ADD_FAILURE() << last_error_text();
         continue;
       }
