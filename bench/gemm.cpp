@@ -1,7 +1,5 @@
 // The general product with its epilogue: one case as a Contest. Peers compute the plain product:
 // mygemm_sgemm on the same handle, so that the ratio says what the epilogue costs, and a library.
-#include <cmath>
-
 #include "sgemm.h"
 
 namespace bench {
@@ -106,18 +104,7 @@ Result measure(Session* session, const GemmCase& c) {
   const int64_t sets = rotation_sets(machine, bytes_of_a_set(c), session->options.hot);
   const FusedProduct fused(machine, c, sets);
   const Product& plain = fused.plain();
-  Contest contest;
-  contest.sets = sets;
-  contest.operation = operation_name(c);
-  contest.label = label(c);
-  contest.fields = fields(c);
-  contest.family = Family::kGemm;
-  contest.work = flops(c);
-  contest.set_bytes = static_cast<double>(bytes_of_a_set(c));
-  contest.output = &plain.output();
-  contest.output_type = MYGEMM_R_32F;
-  contest.exact = false;
-  contest.tolerance = 1e-6 * (1.0 + std::sqrt(static_cast<double>(c.k)));
+  Contest contest = contest_of(c, plain, sets, bytes_of_a_set(c));
   // Zeros where D is C and read, else NaN.
   contest.prepare = [&] {
     const int byte = c.c_is_d && c.reads_c ? 0 : 0xff;
@@ -144,7 +131,6 @@ Result measure(Session* session, const GemmCase& c) {
       {"plain", [&plain, handle](int64_t i) { check(plain.call_ours(handle, i), "mygemm_sgemm"); },
        false});
   add_peers(session, fused.plain_case_of(), plain, /*same_result=*/false, &contest);
-  contest.peer_names.push_back(kNaive);
   return run_contest(session, contest);
 }
 

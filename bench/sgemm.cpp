@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -59,6 +58,7 @@ void add_peers(Session* session, const SgemmCase& c, const Product& product, boo
       cblas->sgemm(gemm, product.a(i), product.b(i), product.out(i));
     });
   }
+  contest->peer_names.push_back(kNaive);
 }
 
 Product::Product(const Machine& machine, const SgemmCase& c, int64_t sets)
@@ -116,19 +116,7 @@ BlasGemm blas_gemm(const SgemmCase& c) {
 Contest product_contest(Session* session, const SgemmCase& c, const Product& product,
                         int64_t sets) {
   const Machine& machine = session->machine;
-  Contest contest;
-  contest.sets = sets;
-  contest.operation = operation_name(c);
-  contest.label = label(c);
-  contest.fields = fields(c);
-  contest.family = Family::kGemm;
-  contest.work = flops(c);
-  contest.set_bytes = static_cast<double>(Product::bytes_of_a_set(c));
-  contest.output = &product.output();
-  contest.output_type = MYGEMM_R_32F;
-  contest.exact = false;
-  // Rounding errors of k terms grow as sqrt(k); TF32 or 16-bit inputs would be far above this.
-  contest.tolerance = 1e-6 * (1.0 + std::sqrt(static_cast<double>(c.k)));
+  Contest contest = contest_of(c, product, sets, Product::bytes_of_a_set(c));
   contest.prepare = [&machine, &product] {
     machine.fill_bytes(product.output().first(), 0xff, product.output().bytes());  // NaN
   };
@@ -147,7 +135,6 @@ Contest product_contest(Session* session, const SgemmCase& c, const Product& pro
                                 capacity, length);
   };
   add_peers(session, c, product, /*same_result=*/true, &contest);
-  contest.peer_names.push_back(kNaive);
   return contest;
 }
 

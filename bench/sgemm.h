@@ -2,6 +2,7 @@
 // as a contest. measure() of contest.h compares their speed, accuracy.h their errors.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "cases.h"
@@ -61,7 +62,28 @@ struct Extent {
 
 RotatedOperand operand(const Machine& machine, const Extent& extent, int64_t sets, uint32_t seed);
 
-// Adds the peers, which compute the plain product. same_result: it is the result of the case.
+// The figures of a product's contest; its calls are still to be set. Refers to the product, which
+// has `sets` copies of its operands.
+template <class Case>
+Contest contest_of(const Case& c, const Product& product, int64_t sets, int64_t set_bytes) {
+  Contest contest;
+  contest.sets = sets;
+  contest.operation = operation_name(c);
+  contest.label = label(c);
+  contest.fields = fields(c);
+  contest.family = Family::kGemm;
+  contest.work = flops(c);
+  contest.set_bytes = static_cast<double>(set_bytes);
+  contest.output = &product.output();
+  contest.output_type = MYGEMM_R_32F;
+  contest.exact = false;
+  // Rounding errors of k terms grow as sqrt(k); TF32 or 16-bit inputs would be far above this.
+  contest.tolerance = 1e-6 * (1.0 + std::sqrt(static_cast<double>(c.k)));
+  return contest;
+}
+
+// Adds the peers, which compute the plain product, and the name of the naive kernel. same_result:
+// the plain product is the result of the case.
 void add_peers(Session* session, const SgemmCase& c, const Product& product, bool same_result,
                Contest* contest);
 
