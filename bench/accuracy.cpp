@@ -140,8 +140,9 @@ double worst_error(int64_t k) {
 }  // namespace
 
 const Contender* Accuracy::peer() const {
-  const auto found = std::find_if(contenders.begin(), contenders.end(),
-                                  [](const Contender& contender) { return !contender.author.row; });
+  const auto found =
+      std::find_if(contenders.begin(), contenders.end(),
+                   [](const Contender& contender) { return !contender.author.kernel; });
   return found == contenders.end() ? nullptr : &*found;
 }
 
@@ -151,7 +152,7 @@ bool Accuracy::wrong(const Contender& contender) const {
 
 bool Accuracy::wrong() const {
   return std::any_of(contenders.begin(), contenders.end(), [this](const Contender& contender) {
-    return contender.author.row && wrong(contender);
+    return contender.author.kernel && wrong(contender);
   });
 }
 

@@ -10,7 +10,6 @@ bench/plot.py draws the same runs, and takes from here what a run holds.
 
 import argparse
 import collections
-import json
 import math
 import pathlib
 
@@ -26,7 +25,7 @@ MEASURES = {"max": "largest error of an element, as a share of its |A||B|",
 BLOCK = "bench/accuracy.py"  # the name of the document's block
 NOTHING = "No run of `mygemm-bench accuracy` over several k is in the repository yet.\n"
 
-# A product that was measured. `errors` maps names to {"row": ..., "max": ..., "frobenius": ...}.
+# A product that was measured. `errors` maps names to {"kernel": ..., "max": ..., "frobenius": ...}.
 Product = collections.namedtuple("Product", "data op m n k peer errors")
 
 
@@ -41,7 +40,7 @@ def names_to_show(products):
     """Ours in both modes, the library, forced kernels of ours, as far as they were measured."""
     present = list(dict.fromkeys(name for p in products for name in p.errors))
     forced = [name for name in present
-              if all(p.errors.get(name, {}).get("row") == name for p in products)
+              if all(p.errors.get(name, {}).get("kernel") == name for p in products)
               and not name.endswith("naive")]
     wanted = [OURS, STRICT, products[0].peer, *forced]
     return [name for name in wanted if name in present]
@@ -89,7 +88,7 @@ def comparison(products, names):
     rows = []
     for k in depths(products):
         here = [p for p in products if p.k == k]
-        kernels = dict.fromkeys(p.errors[OURS]["row"] for p in here if OURS in p.errors)
+        kernels = dict.fromkeys(p.errors[OURS]["kernel"] for p in here if OURS in p.errors)
         rows.append([k, ", ".join(kernels)] +
                     [worst_ratio(here, name, other, measure)
                      for name, other in pairs for measure in MEASURES])
@@ -165,7 +164,7 @@ def main():
     parser.add_argument("--write", type=pathlib.Path, metavar="DOCUMENT")
     parser.add_argument("--check", type=pathlib.Path, metavar="DOCUMENT")
     arguments = parser.parse_args()
-    text = document(json.loads(arguments.result.read_text()), arguments.result)
+    text = document(runs.load(arguments.result), arguments.result)
     if arguments.write:
         blocks.write(arguments.write, {BLOCK: text})
     elif arguments.check:

@@ -9,10 +9,10 @@
 namespace bench {
 namespace {
 
-constexpr double kSlowestRowSeconds = 0.1;  // estimated; slower kernels take minutes
+constexpr double kSlowestKernelSeconds = 0.1;  // estimated; slower kernels take minutes
 constexpr size_t kWorkspaceAlignment = 256;
 
-bool is_naive(const std::string& row) { return row == "naive" || row == "host_naive"; }
+bool is_naive(const std::string& kernel) { return kernel == "naive" || kernel == "host_naive"; }
 
 // Sets a workspace on handles while a contest lasts.
 class WorkspaceLoan {
@@ -61,12 +61,12 @@ size_t workspace_wanted(Session* session, const Contest& contest, mygemmHandle_t
   }
   size_t bytes = 0;
   check(contest.workspace_size(ours, &bytes), "mygemm workspace query");
-  if (session->options.all_rows) {
-    for (const Explanation::Row& row : explain_with(contest, ours).rows) {
-      size_t row_bytes = 0;
-      mygemmHandle_t forced = session->library.handle(contest.family, row.name);
-      if (contest.workspace_size(forced, &row_bytes) == MYGEMM_STATUS_SUCCESS) {
-        bytes = std::max(bytes, row_bytes);
+  if (session->options.all_kernels) {
+    for (const Explanation::Kernel& kernel : explain_with(contest, ours).kernels) {
+      size_t kernel_bytes = 0;
+      mygemmHandle_t forced = session->library.handle(contest.family, kernel.name);
+      if (contest.workspace_size(forced, &kernel_bytes) == MYGEMM_STATUS_SUCCESS) {
+        bytes = std::max(bytes, kernel_bytes);
       }
     }
   }
@@ -77,7 +77,7 @@ size_t workspace_wanted(Session* session, const Contest& contest, mygemmHandle_t
 struct Entrant {
   std::string name;
   Call call;
-  bool is_row;
+  bool is_kernel;
   bool same_result;
   std::optional<double> estimated_us;
   std::string figures;
@@ -91,18 +91,18 @@ std::vector<Entrant> entrants_of(Session* session, const Contest& contest, const
   for (const Peer& peer : contest.peers) {
     entrants.push_back({peer.name, peer.call, false, peer.same_result, std::nullopt, ""});
   }
-  for (const Explanation::Row& row : plan.rows) {
-    if (row.name == plan.chosen) {
-      entrants.front().estimated_us = row.microseconds;
-      entrants.front().figures = row.figures;
+  for (const Explanation::Kernel& kernel : plan.kernels) {
+    if (kernel.name == plan.chosen) {
+      entrants.front().estimated_us = kernel.microseconds;
+      entrants.front().figures = kernel.figures;
     }
-    const bool wanted = options.all_rows || (options.naive && is_naive(row.name));
-    if (wanted && row.name != plan.chosen && row.microseconds &&
-        *row.microseconds < kSlowestRowSeconds * 1e6) {
-      mygemmHandle_t forced = session->library.handle(contest.family, row.name);
+    const bool wanted = options.all_kernels || (options.naive && is_naive(kernel.name));
+    if (wanted && kernel.name != plan.chosen && kernel.microseconds &&
+        *kernel.microseconds < kSlowestKernelSeconds * 1e6) {
+      mygemmHandle_t forced = session->library.handle(contest.family, kernel.name);
       workspace->lend(forced);
       entrants.push_back(
-          {row.name, contest.ours(forced), true, true, row.microseconds, row.figures});
+          {kernel.name, contest.ours(forced), true, true, kernel.microseconds, kernel.figures});
     }
   }
   return entrants;
@@ -127,13 +127,13 @@ struct LineUp {
 // The contender that ours is compared with: a library if there is one, else the last kernel of
 // ours; null where no other computes the same.
 const Entrant* reference_of(const std::vector<Entrant>& entrants) {
-  const auto library =
-      std::find_if(entrants.begin() + 1, entrants.end(),
-                   [](const Entrant& entrant) { return entrant.same_result && !entrant.is_row; });
+  const auto library = std::find_if(
+      entrants.begin() + 1, entrants.end(),
+      [](const Entrant& entrant) { return entrant.same_result && !entrant.is_kernel; });
   if (library != entrants.end()) {
     return &*library;
   }
-  return entrants.size() > 1 && entrants.back().is_row ? &entrants.back() : nullptr;
+  return entrants.size() > 1 && entrants.back().is_kernel ? &entrants.back() : nullptr;
 }
 
 std::vector<std::byte> output_of(const Session& session, const Contest& contest, const Call& call) {
@@ -173,7 +173,7 @@ Result run_contest(Session* session, const Contest& contest) {
   result.label = contest.label;
   result.fields = contest.fields;
   result.peer_names = contest.peer_names;
-  result.row = line_up.plan.chosen;
+  result.kernel = line_up.plan.chosen;
   result.estimated_us = entrants.front().estimated_us;
   result.figures = entrants.front().figures;
   result.tolerance = contest.tolerance;
@@ -198,13 +198,13 @@ Result run_contest(Session* session, const Contest& contest) {
                             timings[i],
                             work_in_unit / timings[i].median,
                             timings[i].median / result.timing.median,
-                            entrants[i].is_row && is_naive(entrants[i].name),
+                            entrants[i].is_kernel && is_naive(entrants[i].name),
                             entrants[i].estimated_us,
                             entrants[i].figures};
-    if (entrants[i].is_row) {
-      result.rows.push_back(measured);
+    if (entrants[i].is_kernel) {
+      result.kernels.push_back(measured);
     }
-    if (!entrants[i].is_row || measured.naive) {
+    if (!entrants[i].is_kernel || measured.naive) {
       measured.name = measured.naive ? kNaive : measured.name;
       result.peers.push_back(measured);
     }
@@ -237,13 +237,13 @@ void compute_in_turn(Session* session, const Contest& contest, const std::vector
     for (size_t i = 1; i < line_up.entrants.size(); ++i) {
       const Entrant& entrant = line_up.entrants[i];
       if (entrant.same_result) {
-        const auto row = entrant.is_row ? std::optional(entrant.name) : std::nullopt;
-        compute(entrant, {entrant.name, row});
+        const auto kernel = entrant.is_kernel ? std::optional(entrant.name) : std::nullopt;
+        compute(entrant, {entrant.name, kernel});
       }
     }
   }
-  for (const std::string& row : also) {
-    compute_ours({row, options.math}, row);
+  for (const std::string& kernel : also) {
+    compute_ours({kernel, options.math}, kernel);
   }
 }
 

@@ -64,14 +64,14 @@ struct Measurement {
 };
 
 struct Result {
-  std::string operation, label, row, unit, reference;
+  std::string operation, label, kernel, unit, reference;
   Fields fields;
   std::vector<std::string> peer_names;
   Timing timing;
   double rate = 0;
   std::optional<double> estimated_us;
   std::string figures;
-  std::vector<Measurement> peers, rows;
+  std::vector<Measurement> peers, kernels;
   std::optional<double> error;  // absent without a contender to compare with; NaN is an error
   double tolerance = 0;
   double working_set_bytes = 0;
@@ -91,7 +91,7 @@ Result run_contest(Session* session, const Contest& contest);
 // The origin of a result: a library, or a kernel of ours.
 struct Author {
   std::string name;  // ours: the math mode, "default" or "strict"; other kernels: the kernel
-  std::optional<std::string> row;
+  std::optional<std::string> kernel;
 };
 
 // Computes results without timing: ours, in default math mode also ours in strict mode, then every

@@ -7,7 +7,7 @@ import re
 import sys
 import typing
 
-WORKSPACE = 1 << 40  # as much as any kernel wants: what --all-rows lends
+WORKSPACE = 1 << 40  # as much as any kernel wants: what --all-kernels lends
 
 
 class Explained(typing.NamedTuple):

@@ -3,7 +3,7 @@
 
 Usage: bench/fit.py RESULT.json ... [--library libmygemm.so] [--device H200]
 
-The results are of `mygemm-bench --all-rows --json RESULT.json --count 300 sgemm --suite
+The results are of `mygemm-bench --all-kernels --json RESULT.json --count 300 sgemm --suite
 random,squares,ops`, all of one machine. Kernels are compared by their medians. Prints
 
 - the plan check: how often the plan chose the fastest kernel or one within 5 % of it, where it lost
@@ -34,13 +34,13 @@ aligned and the large products that the efficiencies need.
 
 import argparse
 import collections
-import json
 import pathlib
 import statistics
 import sys
 import typing
 
 from explained import Planner, read_figures
+from runs import load
 
 NAIVE = "naive"  # among the peers: a kernel of ours
 WITHIN = 1.05  # of the fastest kernel is as good
@@ -87,11 +87,12 @@ def read_cases(runs):
     cases = []
     for run in runs:
         for result in run["results"]:
-            if result["operation"] != "sgemm" or not result.get("rows"):
+            if result["operation"] != "sgemm" or not result.get("kernels"):
                 continue
-            entries = {result["row"]: result, **{entry["name"]: entry for entry in result["rows"]}}
+            entries = {result["kernel"]: result,
+                       **{entry["name"]: entry for entry in result["kernels"]}}
             cases.append(Case(
-                label_of(result), result["shape"], result["row"],
+                label_of(result), result["shape"], result["kernel"],
                 {name: entry["estimated_us"] for name, entry in entries.items()},
                 {name: microseconds(entry) for name, entry in entries.items()},
                 {peer["name"]: microseconds(peer) for peer in result["peers"]
@@ -101,9 +102,9 @@ def read_cases(runs):
 
 def recorded_figures(runs):
     """Figures by kernel, as the results quote them; older results do not."""
-    return {entry.get("row", entry.get("name")): read_figures(entry["figures"])
+    return {entry.get("kernel", entry.get("name")): read_figures(entry["figures"])
             for run in runs for result in run["results"] if result["operation"] == "sgemm"
-            for entry in [result, *result.get("rows", [])] if entry.get("figures")}
+            for entry in [result, *result.get("kernels", [])] if entry.get("figures")}
 
 
 def planned_again(cases, planner):
@@ -249,7 +250,7 @@ def print_ops(cases, found):
         if by_kind:
             lines.append([kernel] + [mean(by_kind[kind]) for kind in kinds])
     print_table("Measured / estimated of calls that multiply, by op and alignment of A and B",
-                ["row"] + [op + (" misaligned" if odd else "") for op, odd in kinds], lines)
+                ["kernel"] + [op + (" misaligned" if odd else "") for op, odd in kinds], lines)
 
 
 def aligned_if_enough(cases):
@@ -310,7 +311,7 @@ def main():
     parser.add_argument("--library", help="a libmygemm.so whose plan and estimates to use")
     parser.add_argument("--device", help="its name for the device; default: that of the results")
     arguments = parser.parse_args()
-    runs = [json.loads(file.read_text()) for file in arguments.results]
+    runs = [load(file) for file in arguments.results]
     machines = {run["machine"]["name"] for run in runs}
     if len(machines) > 1:
         sys.exit(f"results of different machines: {', '.join(sorted(machines))}")
@@ -324,7 +325,7 @@ def main():
         planner = Planner(arguments.library, device)
         cases, figures = planned_again(cases, planner), planner.figures
     if not cases:
-        sys.exit("no products with other kernels: run mygemm-bench with --all-rows")
+        sys.exit("no products with other kernels: run mygemm-bench with --all-kernels")
     print_plan_check(cases)
     print_peers(cases)
     print_accuracy(cases)

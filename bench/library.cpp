@@ -35,10 +35,10 @@ Explanation explain(const ExplainCall& call) {
       explanation.chosen = second;
     } else if (line.rfind("  ", 0) == 0 && third.rfind("us", 0) == 0) {
       const size_t figures = line.rfind("; ");
-      explanation.rows.push_back({first, std::strtod(second.c_str(), nullptr),
-                                  figures == std::string::npos ? "" : line.substr(figures + 2)});
+      explanation.kernels.push_back({first, std::strtod(second.c_str(), nullptr),
+                                     figures == std::string::npos ? "" : line.substr(figures + 2)});
     } else if (line.rfind("  ", 0) == 0 && second == "cannot") {
-      explanation.rows.push_back({first, std::nullopt, ""});
+      explanation.kernels.push_back({first, std::nullopt, ""});
     }
   }
   if (explanation.chosen.empty()) {
@@ -71,16 +71,16 @@ Library::~Library() {
 }
 
 // A kernel is forced through the environment, which is read when a handle is created.
-mygemmHandle_t Library::handle(Family family, const std::string& row, mygemmMathMode_t math) {
-  const auto key = std::make_tuple(family, row, math);
+mygemmHandle_t Library::handle(Family family, const std::string& kernel, mygemmMathMode_t math) {
+  const auto key = std::make_tuple(family, kernel, math);
   if (const auto found = handles_.find(key); found != handles_.end()) {
     return found->second;
   }
   const char* variable = force_variable(family);
   const char* was = std::getenv(variable);
   const std::optional<std::string> saved = was ? std::optional<std::string>(was) : std::nullopt;
-  if (!row.empty()) {
-    setenv(variable, row.c_str(), 1);
+  if (!kernel.empty()) {
+    setenv(variable, kernel.c_str(), 1);
   } else if (math != math_) {
     unsetenv(variable);
   }

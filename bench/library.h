@@ -19,13 +19,13 @@ void check(mygemmStatus_t status, const char* function);
 
 // A parsed answer of mygemm_explain_*.
 struct Explanation {
-  struct Row {
+  struct Kernel {
     std::string name;
     std::optional<double> microseconds;  // estimated; none where it cannot run
     std::string figures;  // measured constants of the estimate, as text; empty where it cannot run
   };
   std::string chosen;
-  std::vector<Row> rows;
+  std::vector<Kernel> kernels;
 };
 
 // Calls an mygemm_explain_* function twice: for the length, then for the text.
@@ -44,12 +44,12 @@ class Library {
   Library(const Library&) = delete;  // owns handles
   Library& operator=(const Library&) = delete;
 
-  // `row`: the kernel to force. Empty: as the environment says, as for any user; in another math
+  // `kernel`: the one to force. Empty: as the environment says, as for any user; in another math
   // mode than that of the run always the plan's choice, since a forced kernel may not be allowed
   // there.
-  mygemmHandle_t handle(Family family, const std::string& row, mygemmMathMode_t math);
-  mygemmHandle_t handle(Family family, const std::string& row) {  // in the math mode of the run
-    return handle(family, row, math_);
+  mygemmHandle_t handle(Family family, const std::string& kernel, mygemmMathMode_t math);
+  mygemmHandle_t handle(Family family, const std::string& kernel) {  // in the math mode of the run
+    return handle(family, kernel, math_);
   }
 
  private:

@@ -10,7 +10,6 @@ Needs matplotlib (Debian: python3-matplotlib).
 """
 
 import argparse
-import json
 import math
 import pathlib
 import sys
@@ -286,7 +285,7 @@ def main():
     plt.rcParams["svg.hashsalt"] = "mygemm"  # the same figure gives the same file
     arguments.out.mkdir(parents=True, exist_ok=True)
     for file in files:
-        run = json.loads(file.read_text())
+        run = runs.load(file)
         if "command_line" not in run:  # of drop_in.py or blas_offload.py, which make tables
             continue
         for name, plot in [("sgemm", plot_sgemm), ("ratios", plot_ratios),

@@ -100,7 +100,7 @@ void add_result(Json* json, const Result& result) {
     json->end_object();
     return;
   }
-  json->add("row", result.row);
+  json->add("kernel", result.kernel);
   json->add("estimated_us", result.estimated_us);
   json->add("figures", result.figures);
   add_timing(json, result.timing);
@@ -114,7 +114,7 @@ void add_result(Json* json, const Result& result) {
   json->add("wrong", result.wrong());
   add_telemetry(json, "gpu", result.telemetry);
   add_measurements(json, "peers", result.peers);
-  add_measurements(json, "rows", result.rows);
+  add_measurements(json, "kernels", result.kernels);
   json->end_object();
 }
 
@@ -139,7 +139,7 @@ void add_accuracy(Json* json, const Accuracy& accuracy) {
   for (const Contender& contender : accuracy.contenders) {
     json->begin_object();
     json->add("name", contender.author.name);
-    json->add("row", contender.author.row);
+    json->add("kernel", contender.author.kernel);
     json->add("max", contender.errors.largest);
     json->add("frobenius", contender.errors.frobenius);
     json->add("wrong", accuracy.wrong(contender));

@@ -1,5 +1,23 @@
 """Access to the JSON file of a run of mygemm-bench, for the scripts of bench/."""
 
+import json
+import pathlib
+
+# Keys of older runs, which called a kernel a row.
+RENAMED = {"row": "kernel", "rows": "kernels"}
+
+
+def load(path):
+    """A run with the keys of today."""
+    run = json.loads(pathlib.Path(path).read_text())
+    for entry in [*run.get("results", []),
+                  *(error for product in run.get("accuracy", [])
+                    for error in product.get("errors", []))]:
+        for old, new in RENAMED.items():
+            if old in entry:
+                entry[new] = entry.pop(old)
+    return run
+
 
 def measured(run, operation):
     """The results of one operation that hold a measurement."""

@@ -20,7 +20,7 @@ struct Options {
   mygemmMathMode_t math = MYGEMM_MATH_DEFAULT;
   TimerOptions timer;
   bool hot = false;                      // one copy of the operands
-  bool all_rows = false;                 // measure every kernel that can run
+  bool all_kernels = false;              // measure every kernel that can run
   bool naive = true;                     // measure the naive kernel
   bool pedantic = false;                 // cuBLAS in pedantic math too
   std::string force;                     // a kernel, or empty

@@ -15,8 +15,8 @@ const Measurement* find(const Result& result, const std::string& peer) {
 }
 
 bool only_naive(const Result& result) {
-  return std::all_of(result.rows.begin(), result.rows.end(),
-                     [](const Measurement& row) { return row.naive; });
+  return std::all_of(result.kernels.begin(), result.kernels.end(),
+                     [](const Measurement& kernel) { return kernel.naive; });
 }
 
 // Operations and, of each, peers, in the order they first appear.
@@ -64,12 +64,12 @@ Sums sums_over(const std::vector<Result>& results, const std::string& operation,
 }
 
 // Where every kernel was measured: how often the plan should have chosen another one.
-void print_better_rows(const std::vector<Result>& results) {
+void print_better_kernels(const std::vector<Result>& results) {
   constexpr double kNoise = 0.97;
   int compared = 0, better = 0;
   for (const Result& result : results) {
     const auto fastest = std::min_element(
-        result.rows.begin(), result.rows.end(),
+        result.kernels.begin(), result.kernels.end(),
         [](const Measurement& a, const Measurement& b) { return a.ratio < b.ratio; });
     if (only_naive(result)) {  // or no other kernel
       continue;
@@ -79,7 +79,7 @@ void print_better_rows(const std::vector<Result>& results) {
       ++better;
       std::printf("%s %s: %s is %.2f times as fast as %s, which the plan chose\n",
                   result.operation.c_str(), result.label.c_str(), fastest->name.c_str(),
-                  1 / fastest->ratio, result.row.c_str());
+                  1 / fastest->ratio, result.kernel.c_str());
     }
   }
   if (compared > 0) {
@@ -96,7 +96,7 @@ const char* verdict(const Accuracy& accuracy, const Contender& contender, const 
   if (accuracy.tolerance == 0) {
     return "exact";
   }
-  if (!contender.author.row || peer == nullptr) {
+  if (!contender.author.kernel || peer == nullptr) {
     return "-";
   }
   const bool largest = contender.errors.largest <= peer->errors.largest;
@@ -107,7 +107,8 @@ const char* verdict(const Accuracy& accuracy, const Contender& contender, const 
 }  // namespace
 
 void print_header(const Result& result) {
-  std::printf("\n%-32s %-21s %10s %9s", result.operation.c_str(), "row", "ms", result.unit.c_str());
+  std::printf("\n%-32s %-21s %10s %9s", result.operation.c_str(), "kernel", "ms",
+              result.unit.c_str());
   for (const std::string& peer : result.peer_names) {
     std::printf("  %9.16s %6s", peer.c_str(), "ratio");
   }
@@ -119,7 +120,7 @@ void print_line(const Result& result) {
     std::printf("%-32s FAILED: %s\n", result.label.c_str(), result.failure.c_str());
     return;
   }
-  std::printf("%-32s %-21s %10.4f %9.4g", result.label.c_str(), result.row.c_str(),
+  std::printf("%-32s %-21s %10.4f %9.4g", result.label.c_str(), result.kernel.c_str(),
               result.timing.median * 1e3, result.rate);
   for (const std::string& peer : result.peer_names) {
     if (const Measurement* measured = find(result, peer)) {
@@ -133,13 +134,13 @@ void print_line(const Result& result) {
   } else {
     std::printf("  %8s\n", "-");
   }
-  for (const Measurement& row : result.rows) {
+  for (const Measurement& kernel : result.kernels) {
     if (only_naive(result)) {
       continue;  // its column has the ratio
     }
     std::printf("%-32s %-21s %10.4f %9.4g  plan: %.1f us; chosen: %.1f us, %.2f times as fast\n",
-                "", row.name.c_str(), row.timing.median * 1e3, row.rate,
-                row.estimated_us.value_or(NAN), result.estimated_us.value_or(NAN), row.ratio);
+                "", kernel.name.c_str(), kernel.timing.median * 1e3, kernel.rate,
+                kernel.estimated_us.value_or(NAN), result.estimated_us.value_or(NAN), kernel.ratio);
   }
 }
 
@@ -167,13 +168,13 @@ bool print_summary(const std::vector<Result>& results) {
     }
     std::printf("\n");
   }
-  print_better_rows(results);
+  print_better_kernels(results);
   return failed == 0;
 }
 
 void print_accuracy_header() {
   std::printf("\n%-15s %-22s %-16s %-22s %10s %10s  %s\n", "data", "errors of products", "by",
-              "row", "max/|A||B|", "Frobenius", "at most the library's");
+              "kernel", "max/|A||B|", "Frobenius", "at most the library's");
 }
 
 void print_lines(const Accuracy& accuracy) {
@@ -189,7 +190,7 @@ void print_lines(const Accuracy& accuracy) {
     const Author& author = contender.author;
     std::printf("%-15s %-22s %-16.16s %-22s %10.3e %10.3e  %s\n",
                 first ? accuracy.data.c_str() : "", first ? label(accuracy.problem).c_str() : "",
-                author.name.c_str(), author.row.value_or("-").c_str(), contender.errors.largest,
+                author.name.c_str(), author.kernel.value_or("-").c_str(), contender.errors.largest,
                 contender.errors.frobenius, verdict(accuracy, contender, peer));
   }
 }

@@ -10,7 +10,6 @@ measured more than once is shown with its first measurement.
 """
 
 import argparse
-import json
 import math
 import pathlib
 
@@ -26,6 +25,11 @@ SHORT = 5e-3  # ms; the launch is a large part of a cuBLAS product that takes no
 LARGE = 1000  # smallest m, n and k of a large product
 SMALL = 1 << 20  # bytes read and written by a small transpose
 SLOWEST = 10  # random products that are listed
+
+
+def load_all(folder):
+    """The runs that the documents quote, by name."""
+    return {name: runs.load(folder / file) for name, file in FILES.items()}
 
 
 def figure(value):
@@ -114,7 +118,7 @@ def product_table(results, peers):
     heading = ["m × n × k, op", "µs", "TFLOP/s", "kernel", "cuBLAS, µs",
                *(f"speed over {PEERS[peer]}" for peer in peers)]
     return blocks.table(heading, [
-        [product_name(r), microseconds(r), figure(r["rate"]), r["row"],
+        [product_name(r), microseconds(r), figure(r["rate"]), r["kernel"],
          microseconds(runs.peer(r, "cublas")), *(times(r, peer) for peer in peers)]
         for r in results])
 
@@ -152,7 +156,7 @@ def random_products(run):
                           f"{max(values):.2f}"])
     slowest = sorted(results, key=lambda r: ratio(r, "cublas"))[:SLOWEST]
     leading = [[product_name(r), *(r["shape"][name] for name in ("lda", "ldb", "ldc")),
-                microseconds(r), r["row"], times(r, "cublas"), times(r, "cublas_pedantic")]
+                microseconds(r), r["kernel"], times(r, "cublas"), times(r, "cublas_pedantic")]
                for r in slowest]
     return (f"mygemm in strict math mode, {len(results)} products.\n\n" +
             blocks.table(["cuBLAS takes", "peer", "products", "geometric mean of the speed over it",
@@ -184,7 +188,7 @@ def softmax(run):
         forward = chosen[0]["shape"]["direction"] == "forward"
         heading = ["rows × columns", "type", "µs", "GB/s", "kernel", "speed over a copy"]
         lines = [[f"{r['shape']['rows']} × {r['shape']['cols']}", r["shape"]["xtype"],
-                  microseconds(r), figure(r["rate"]), r["row"], times(r, "copy"),
+                  microseconds(r), figure(r["rate"]), r["kernel"], times(r, "copy"),
                   *([times(r, "PyTorch")] if forward else [])] for r in chosen]
         text += f"{title}:\n\n" + blocks.table(heading + ["speed over PyTorch"] * forward, lines)
         text += "\n" + source(run, "softmax") + f"\nSpeed over a copy: {span(chosen, 'copy')}"
@@ -237,7 +241,7 @@ def transpose_tables(run, name, groups):
         heading = ["rows × columns", "bytes of an element", "µs", "GB/s", "kernel",
                    "speed over a copy"] + ["speed over `cublasSgeam`"] * compared
         lines = [[transpose_name(r), r["shape"]["element_size"], microseconds(r), figure(r["rate"]),
-                  r["row"], times(r, "copy"), *([times(r, "cublas")] * compared)]
+                  r["kernel"], times(r, "copy"), *([times(r, "cublas")] * compared)]
                  for r in sorted(chosen, key=transpose_order)]
         text += f"{title}:\n\n" + blocks.table(heading, lines) + "\n" + source(run, name)
         text += f"\nSpeed over a copy: {span(chosen, 'copy')}"
@@ -333,9 +337,7 @@ def main():
     parser.add_argument("--documents", type=pathlib.Path, default=ROOT,
                         help="the folder of README.md and docs")
     arguments = parser.parse_args()
-    all_runs = {name: json.loads((arguments.results / file).read_text())
-                for name, file in FILES.items()}
-    for document, contents in documents(all_runs).items():
+    for document, contents in documents(load_all(arguments.results)).items():
         if arguments.write:
             blocks.write(arguments.documents / document, contents)
         elif arguments.check:

@@ -15,6 +15,7 @@ from scripts import BENCH, run, script
 
 sys.path.insert(0, str(BENCH))
 import fit  # noqa: E402
+import runs  # noqa: E402
 
 PROGRAM = LIBRARY = ""
 CASES = 12  # measured
@@ -124,7 +125,7 @@ class Measured(unittest.TestCase):
         cls.folder = pathlib.Path(folder.name)
         cls.results = cls.folder / "made.json"
         run(PROGRAM, "--backend", "host", "--hot", "--groups", "3", "--min-time", "0.02",
-            "--all-rows", "--count", CASES, "--json", cls.results, "sgemm", "--suite", "random")
+            "--all-kernels", "--count", CASES, "--json", cls.results, "sgemm", "--suite", "random")
 
     def check_fit(self, text):
         places = [text.find(heading) for heading in HEADINGS]
@@ -136,15 +137,15 @@ class Measured(unittest.TestCase):
             self.assertRegex(text, rf"(?m)^  {kernel} +\d+ +\d+ +\d+$")
 
     def has_peer(self):
-        return any(case.peers for case in fit.read_cases([json.loads(self.results.read_text())]))
+        return any(case.peers for case in fit.read_cases([runs.load(self.results)]))
 
     def test_fit(self):
         self.check_fit(script("fit.py", self.results))
 
     def test_figures_of_the_results(self):
-        figures = fit.recorded_figures([json.loads(self.results.read_text())])
+        figures = fit.recorded_figures([runs.load(self.results)])
         planner = fit.Planner(LIBRARY, "host")
-        planner.plan(fit.read_cases([json.loads(self.results.read_text())])[0].shape)
+        planner.plan(fit.read_cases([runs.load(self.results)])[0].shape)
         self.assertEqual(figures, {name: planner.figures[name] for name in figures})
         self.assertLessEqual({"host_blocked", "host_naive"}, set(figures))
 
@@ -153,13 +154,13 @@ class Measured(unittest.TestCase):
         self.assertIn(f"planned by {LIBRARY} for host", text)
         self.check_fit(text)
 
-    def test_fit_without_rows(self):
-        report = json.loads(self.results.read_text())
+    def test_fit_without_kernels(self):
+        report = runs.load(self.results)
         for result in report["results"]:
-            result["rows"] = []
+            result["kernels"] = []
         bare = self.folder / "bare.json"
         bare.write_text(json.dumps(report))
-        with self.assertRaisesRegex(AssertionError, "--all-rows"):
+        with self.assertRaisesRegex(AssertionError, "--all-kernels"):
             script("fit.py", bare)
 
     def test_plot(self):

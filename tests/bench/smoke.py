@@ -60,14 +60,14 @@ class Smoke(unittest.TestCase):
 
     def check_result(self, result):
         self.check_timing(result)
-        self.assertTrue(result["row"].startswith("host_"), result["row"])
+        self.assertTrue(result["kernel"].startswith("host_"), result["kernel"])
         self.assertTrue(result["command"].startswith("mygemm " + result["operation"] + " -"))
         self.assertFalse(result["wrong"])
         names = [peer["name"] for peer in result["peers"]]
-        if not result["row"].endswith("naive"):
+        if not result["kernel"].endswith("naive"):
             self.assertIn(PEER_OF_EVERY_RESULT[result["operation"]], names)
             self.assertIsNotNone(result["error"], result["label"])
-        for peer in result["peers"] + result["rows"]:
+        for peer in result["peers"] + result["kernels"]:
             self.check_timing(peer)
             self.assertGreater(peer["ratio"], 0)
             ours = peer["ms"]["median"] / result["ms"]["median"]
@@ -134,18 +134,18 @@ class Smoke(unittest.TestCase):
                 report, _ = self.measure(command.split())
                 self.check_result(report["results"][0])
 
-    def test_every_row(self):
-        report, text = self.measure(["sgemm", "-m", "70", "-n", "50", "-k", "30", "--all-rows"])
+    def test_every_kernel(self):
+        report, text = self.measure(["sgemm", "-m", "70", "-n", "50", "-k", "30", "--all-kernels"])
         result = report["results"][0]
-        rows = {row["name"] for row in result["rows"]} | {result["row"]}
-        self.assertTrue({"host_naive", "host_blocked"} <= rows, rows)
-        self.assertTrue(all(row["estimated_us"] > 0 for row in result["rows"]))
+        kernels = {kernel["name"] for kernel in result["kernels"]} | {result["kernel"]}
+        self.assertTrue({"host_naive", "host_blocked"} <= kernels, kernels)
+        self.assertTrue(all(kernel["estimated_us"] > 0 for kernel in result["kernels"]))
         self.assertIn("the plan chose", text)
 
-    def test_forced_row(self):
+    def test_forced_kernel(self):
         report, _ = self.measure(["transpose", "--rows", "64", "--cols", "32", "--force",
                                   "host_naive"])
-        self.assertEqual(report["results"][0]["row"], "host_naive")
+        self.assertEqual(report["results"][0]["kernel"], "host_naive")
 
     def test_overhead(self):
         report, text = self.measure(["overhead"])
@@ -157,9 +157,10 @@ class Smoke(unittest.TestCase):
 
     def check_errors(self, result, expected):
         """Checks a product: `expected` has the names of all that computed it, and kernels."""
-        rows = {entry["name"]: entry["row"] for entry in result["errors"]}
-        self.assertEqual({name: row for name, row in rows.items() if row}, expected)
-        self.assertEqual(result["peer"], next((name for name in rows if not rows[name]), None))
+        kernels = {entry["name"]: entry["kernel"] for entry in result["errors"]}
+        self.assertEqual({name: kernel for name, kernel in kernels.items() if kernel}, expected)
+        peers = [name for name, kernel in kernels.items() if not kernel]
+        self.assertEqual(result["peer"], peers[0] if peers else None)
         for entry in result["errors"]:
             with self.subTest(f"{result['data']}, {entry['name']}"):
                 self.assertFalse(entry["wrong"])
@@ -170,7 +171,7 @@ class Smoke(unittest.TestCase):
 
     def test_accuracy(self):
         report, text = self.measure(["accuracy", "-m", "48", "-n", "41", "-k", "36,72", "--ops",
-                                     "NN,TN", "--all-rows", "--force", "host_naive", "--also",
+                                     "NN,TN", "--all-kernels", "--force", "host_naive", "--also",
                                      "host_blocked,host_naive"])
         results = report["accuracy"]
         data = [result["data"] for result in results[:len(results) // 4]]
@@ -179,7 +180,7 @@ class Smoke(unittest.TestCase):
                          [(kind, op, 48, 41, k) for op in ["NN", "TN"] for k in [36, 72]
                           for kind in data])
         for result in results:
-            strict = result["errors"][1]["row"]  # forced is only the mode of the run
+            strict = result["errors"][1]["kernel"]  # forced is only the mode of the run
             expected = {"default": "host_naive", "strict": strict, "host_blocked": "host_blocked",
                         "host_naive": "host_naive", "host_cblas": "host_cblas"}
             if not result["peer"]:
@@ -193,7 +194,7 @@ class Smoke(unittest.TestCase):
         self.assertEqual([entry["max"] for entry in normal], [entry["max"] for entry in lines])
         self.assertEqual(normal, depth)
 
-    def test_accuracy_of_a_row_forced_by_the_environment(self):
+    def test_accuracy_of_a_kernel_forced_by_the_environment(self):
         with unittest.mock.patch.dict(os.environ, {"MYGEMM_FORCE_GEMM": "host_naive"}):
             done = subprocess.run([PROGRAM, "accuracy", "-m", "9", "-n", "9", "-k", "9", "--data",
                                    "normal", *QUICK], text=True, timeout=100,
@@ -206,11 +207,13 @@ class Smoke(unittest.TestCase):
         report, _ = self.measure(["accuracy", "-m", "9", "-n", "9", "-k", "9", "--data", "normal",
                                   "--math", "strict", "--no-naive", "--seed", "2"])
         result, = report["accuracy"]
-        self.assertEqual([entry["name"] for entry in result["errors"] if entry["row"]], ["strict"])
+        self.assertEqual([entry["name"] for entry in result["errors"] if entry["kernel"]],
+                         ["strict"])
 
     def test_bad_input(self):
         log = self.folder / "bad.log"
-        log.write_text("# nothing\nmygemm sgemm -m 4 -n 4 -k 4 # row=x status=7\nmygemm sgemm -q\n")
+        log.write_text("# nothing\nmygemm sgemm -m 4 -n 4 -k 4 # kernel=x status=7\n"
+                       "mygemm sgemm -q\n")
         for arguments, status, sentence in [
             (["sgemm", "-m", "4", "-n", "4"], 2, "-k = 0"),
             (["replay", str(log)], 2, "bad.log:3"),

@@ -74,8 +74,7 @@ class Committed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.texts = {document: (ROOT / document).read_text() for document in DOCUMENTS}
-        cls.runs = {name: json.loads((BENCH / "results" / file).read_text())
-                    for name, file in tables.FILES.items()}
+        cls.runs = tables.load_all(BENCH / "results")
 
     def test_documents(self):
         script("tables.py", "--check")
