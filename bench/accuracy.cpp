@@ -8,8 +8,8 @@
 #include <functional>
 #include <limits>
 #include <stdexcept>
-#include <thread>
 
+#include "parallel.h"
 #include "sgemm.h"
 
 namespace bench {
@@ -17,31 +17,11 @@ namespace {
 
 constexpr double kUnitRoundoff = 0x1p-24;
 
-void in_parallel(int64_t count, const std::function<void(int64_t)>& work) {
-  const int64_t threads =
-      std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, std::max<int64_t>(count, 1));
-  std::vector<std::jthread> running;
-  for (int64_t first = 0; first < threads; ++first) {
-    running.emplace_back([=, &work] {
-      for (int64_t i = first; i < count; i += threads) {
-        work(i);
-      }
-    });
-  }
-}
-
-// A dense column-major operand. `along_lines`: a column holds a line of op(A) or op(B).
-std::vector<float> operand(Distribution distribution, uint32_t seed, Side side, int64_t lines,
-                           int64_t k, bool along_lines) {
+// A dense column-major operand. `contiguous`: a column holds a line of op(A) or op(B).
+std::vector<float> operand(const Distribution& kind, uint32_t seed, Side side, int64_t lines,
+                           int64_t k, bool contiguous) {
   std::vector<float> values(static_cast<size_t>(lines * k));
-  const int64_t rows = along_lines ? k : lines;
-  in_parallel(along_lines ? lines : k, [&](int64_t column) {
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t line = along_lines ? column : row, l = along_lines ? row : column;
-      values[static_cast<size_t>(column * rows + row)] =
-          element(distribution, seed, side, line, l, k);
-    }
-  });
+  fill_matrix(kind, seed, side, {lines, k, contiguous, contiguous ? k : lines}, 0, values.data());
   return values;
 }
 
@@ -162,7 +142,7 @@ Accuracy measure_accuracy(Session* session, const SgemmCase& problem, const std:
     throw std::length_error("BLAS libraries take no sizes of more than 31 bits");
   }
   const Machine& machine = session->machine;
-  const Distribution kind = distribution(data);
+  const Distribution& kind = distribution(data);
   const std::vector<float> a =
       operand(kind, seed, Side::kA, problem.m, problem.k, problem.transa != "N");
   const std::vector<float> b =
@@ -171,7 +151,7 @@ Accuracy measure_accuracy(Session* session, const SgemmCase& problem, const std:
   Accuracy result;
   result.data = data;
   result.problem = problem;
-  result.tolerance = kind == Distribution::kIntegers ? 0 : worst_error(problem.k);
+  result.tolerance = kind.errors == Errors32::kNone ? 0 : worst_error(problem.k);
   const Product64 product64 = reference_product(session, blas_gemm(problem), &result.reference);
   std::vector<double> a64 = widened(a), b64 = widened(b);
   const std::vector<double> reference = product64(a64, b64);

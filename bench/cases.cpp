@@ -96,19 +96,23 @@ Fields fields(const SgemmCase& p) {
   const auto stride = [&](const std::optional<int64_t>& value) {
     return text(strided ? value.value_or(0) : 0);
   };
-  return {{"--transa", p.transa},
-          {"--transb", p.transb},
-          {"-m", text(p.m)},
-          {"-n", text(p.n)},
-          {"-k", text(p.k)},
-          {"--lda", text(p.lda)},
-          {"--ldb", text(p.ldb)},
-          {"--ldc", text(p.ldc)},
-          {"--batch", text(p.batch)},
-          {"--stride-a", stride(p.stride_a)},
-          {"--stride-b", stride(p.stride_b)},
-          {"--stride-c", stride(p.stride_c)},
-          {"--form", p.form}};
+  Fields result = {{"--transa", p.transa},
+                   {"--transb", p.transb},
+                   {"-m", text(p.m)},
+                   {"-n", text(p.n)},
+                   {"-k", text(p.k)},
+                   {"--lda", text(p.lda)},
+                   {"--ldb", text(p.ldb)},
+                   {"--ldc", text(p.ldc)},
+                   {"--batch", text(p.batch)},
+                   {"--stride-a", stride(p.stride_a)},
+                   {"--stride-b", stride(p.stride_b)},
+                   {"--stride-c", stride(p.stride_c)},
+                   {"--form", p.form}};
+  if (p.data != kUsualData) {
+    result.emplace_back("--data", p.data);
+  }
+  return result;
 }
 
 Fields fields(const GemmCase& p) {
@@ -155,7 +159,7 @@ std::string label(const SgemmCase& p) {
   if (p.form != "single") {
     result += ", " + text(p.batch) + " " + p.form;
   }
-  return result;
+  return p.data == kUsualData ? result : result + ", " + p.data;
 }
 
 std::string label(const GemmCase& p) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "distributions.h"
 #include "mygemm/mygemm.h"
 
 namespace bench {
@@ -22,7 +23,8 @@ struct SgemmCase {
   int64_t lda = 0, ldb = 0, ldc = 0;
   int64_t batch = 1;
   std::optional<int64_t> stride_a, stride_b, stride_c;
-  std::string form;  // "single", "strided" or "pointers"
+  std::string form;               // "single", "strided" or "pointers"
+  std::string data = kUsualData;  // of A and B: a name in distributions.h
 };
 
 // The general product: C is D, or has the plain product's ldc and stride_c and a place of its own.
@@ -72,7 +74,8 @@ Fields fields(const GemmCase& problem);
 Fields fields(const SoftmaxCase& problem);
 Fields fields(const TransposeCase& problem);
 
-// A few words for the table, e.g. "4096 x 4096 x 64 NT".
+// A few words for the table, e.g. "4096 x 4096 x 64 NT", with the kind of data where that is not
+// the usual one.
 std::string label(const SgemmCase& problem);
 std::string label(const GemmCase& problem);
 std::string label(const SoftmaxCase& problem);

@@ -1,5 +1,6 @@
-// The data of the matrices whose products' errors are measured. Pure functions of an element's
-// position, so that any thread can compute any element.
+// The kinds of data that the matrices of measured products hold. They are made and named here, for
+// errors (accuracy.h) and for speed (sgemm.h). Pure functions of an element's position, so that any
+// thread can compute any line.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +12,49 @@ namespace bench {
 // The two operands of a product; a line is a row of op(A) or a column of op(B).
 enum class Side { kA, kB };
 
-enum class Distribution {
-  kNormal,
-  kUniform,        // in (0, 1): every product has the same sign
-  kUniformSigned,  // in (-1, 1)
-  kWide,           // normal * 2^U(-20, 20): few terms of a sum matter
-  kScaledLines,    // normal, every line * 2^s, s an integer in [-30, 30]
-  kScaledDepth,    // normal, op(A)'s column l * 2^s(l), op(B)'s row l * 2^-s(l): normal products
-  kMixedDepth,     // as that, but with s(l) negated in odd lines: half of C as that, half as kWide
-  kIntegers,       // up to 2048 in magnitude, and so small that FP32 rounds no sum of k products
-  kSparse,         // normal, nine in ten are 0
-  kIdentity,       // op(A) has a single 1 in every row, op(B) is normal
-  // From the literature on grading implementations of the BLAS; see docs/accuracy.md.
-  kDisjoint,  // normal; row i of op(A) is 0 where column i of op(B) is not: C's diagonal is 0
-  kGraded,    // y = x D, z = x / D, cyclically shifted from line to line; x in (1, 2), D graded
+struct Line {
+  uint32_t seed;
+  Side side;
+  int64_t number, k;  // of the line; of its elements
 };
 
-// "normal", "uniform", ...: in the order above, in lower case and with underscores.
-const std::vector<std::string>& distribution_names();
-Distribution distribution(const std::string& name);
+// The errors that FP32 sums of products of such data can have.
+enum class Errors32 {
+  kNone,      // no sum is rounded, in any order
+  kRounding,  // those of rounded sums
+  kAny        // products overflow or underflow, or elements are not finite
+};
 
-// Element `l` of a line of `k`.
-float element(Distribution distribution, uint32_t seed, Side side, int64_t line, int64_t l,
-              int64_t k);
+struct Distribution {
+  const char* name;
+  Errors32 errors;
+  bool documented;  // docs/accuracy.md has errors of its products
+  // Element l, given the figure that all elements of the line share; 0 where there is none.
+  double (*element)(const Line& line, int64_t l, double shared);
+  double (*shared)(const Line& line) = nullptr;
+};
+
+// The documented ones first.
+const std::vector<Distribution>& distributions();
+// Throws where none has the name.
+const Distribution& distribution(const std::string& name);
+
+std::vector<std::string> distribution_names();  // of all
+std::vector<std::string> bounded_names();       // without those that can have any error
+std::vector<std::string> documented_names();
+
+// The data of a benchmark that asks for no other: the machine makes it (Machine::fill_random).
+inline const char* const kUsualData = "uniform_signed";
+
+// The layout of a column-major operand.
+struct Lines {
+  int64_t count, k;
+  bool contiguous;  // a column holds a line
+  int64_t ld;
+};
+
+// Fills a matrix whose first line has the number `first`.
+void fill_matrix(const Distribution& distribution, uint32_t seed, Side side, const Lines& lines,
+                 int64_t first, float* matrix);
 
 }  // namespace bench

@@ -153,13 +153,22 @@ RotatedOperand::RotatedOperand(const Machine& machine, mygemmDataType_t type, in
       pitch_(round_up(bytes_)),
       memory_(machine, pitch_ * static_cast<size_t>(sets)) {
   refill();
-  for (int64_t set = 1; set < sets; ++set) {
-    machine.copy(memory_.data() + static_cast<size_t>(set) * pitch_, memory_.data(), bytes_);
-  }
+  spread();
 }
 
 void* RotatedOperand::at(int64_t call) const {
   return memory_.data() + static_cast<size_t>(call % sets_) * pitch_ + lead_bytes_;
+}
+
+void RotatedOperand::spread() const {
+  for (int64_t set = 1; set < sets_; ++set) {
+    machine_->copy(memory_.data() + static_cast<size_t>(set) * pitch_, memory_.data(), bytes_);
+  }
+}
+
+void RotatedOperand::replace(const void* contents) const {
+  machine_->copy_from_host(memory_.data(), contents, bytes_);
+  spread();
 }
 
 void RotatedOperand::refill() const { machine_->fill_random(memory_.data(), type_, count_, seed_); }

@@ -92,8 +92,12 @@ class RotatedOperand {
   std::byte* first() const { return memory_.data(); }
   size_t bytes() const { return bytes_; }
   void refill() const;  // restores copy 0
+  // Gives every copy these bytes, as many as it has.
+  void replace(const void* contents) const;
 
  private:
+  void spread() const;  // gives every copy the bytes of copy 0
+
   const Machine* machine_;
   mygemmDataType_t type_;
   int64_t count_, sets_;

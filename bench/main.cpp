@@ -34,7 +34,7 @@ struct Request {
   TransposeCase transpose;
   std::string log;
   AccuracySweep accuracy;
-  std::vector<std::string> data = distribution_names();
+  std::vector<std::string> data = documented_names();
   std::vector<std::string> also;  // kernels
 };
 
@@ -81,9 +81,11 @@ void add_accuracy_options(CLI::App* command, Request* request) {
   command->add_option("--ops", sweep.operations, "of A and B, one or several; NN by default")
       ->delimiter(',')
       ->check(CLI::IsMember({"NN", "NT", "TN", "TT", "NC", "CN", "CC", "CT", "TC"}));
-  command->add_option("--data", request->data, "kinds of matrices; all by default")
+  command
+      ->add_option("--data", request->data,
+                   "kinds of matrices; those of docs/accuracy.md by default")
       ->delimiter(',')
-      ->check(CLI::IsMember(distribution_names()));
+      ->check(CLI::IsMember(bounded_names()));
   command->add_option("--also", request->also, "kernels to measure besides, whatever the plan says")
       ->delimiter(',');
 }
@@ -126,13 +128,15 @@ void measure_suites(Session* session, Report* report, const std::vector<std::str
 
 bool sized(const SgemmCase& problem) { return problem.m != 0 || problem.n != 0 || problem.k != 0; }
 
-// The suites of the given names; "all" means all but "tiny", which tests the program.
+// The suites of the given names; "all" means all but "tiny", which tests the program, and "data",
+// which has the same shapes over and over.
 std::vector<std::string> chosen_suites(const std::vector<std::string>& asked,
                                        std::vector<std::string> names) {
   if (std::find(asked.begin(), asked.end(), "all") == asked.end()) {
     return asked;
   }
   std::erase(names, "tiny");
+  std::erase(names, "data");
   return names;
 }
 

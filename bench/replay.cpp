@@ -64,6 +64,9 @@ void add_options(CLI::App* command, SgemmCase* p) {
   command->add_option("--stride-c", p->stride_c, "elements between matrices C");
   command->add_option("--form", p->form, "single, strided or pointers")
       ->check(CLI::IsMember({"single", "strided", "pointers"}));
+  command->add_option("--data", p->data, "what A and B hold")
+      ->check(CLI::IsMember(distribution_names()))
+      ->capture_default_str();
 }
 
 void add_options(CLI::App* command, GemmCase* p) {

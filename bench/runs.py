@@ -3,6 +3,7 @@
 import json
 import pathlib
 
+USUAL_DATA = "uniform_signed"  # of products whose shape names no other kind
 # Keys of older runs, which called a kernel a row.
 RENAMED = {"row": "kernel", "rows": "kernels"}
 
@@ -17,6 +18,11 @@ def load(path):
             if old in entry:
                 entry[new] = entry.pop(old)
     return run
+
+
+def data(result):
+    """The kind of data that a product was measured with."""
+    return result["shape"].get("data", USUAL_DATA)
 
 
 def measured(run, operation):

@@ -17,6 +17,18 @@ Extent extent_of_b(const SgemmCase& c) {
 }
 Extent extent_of_c(const SgemmCase& c) { return Extent(c.ldc, c.n, *c.stride_c, c.batch); }
 
+// Fills the matrices of a batch; the gaps between their columns stay as they are.
+void fill(const Machine& machine, const RotatedOperand& operand, const Extent& extent,
+          const Distribution& kind, Side side, const Lines& lines, int64_t stride, int64_t count) {
+  constexpr uint32_t kSeed = 1;
+  std::vector<float> image(static_cast<size_t>(extent.elements));
+  machine.copy_to_host(image.data(), operand.first(), operand.bytes());
+  for (int64_t i = 0; i < count; ++i) {
+    fill_matrix(kind, kSeed, side, lines, i * lines.count, &image[0] + extent.lead + i * stride);
+  }
+  operand.replace(image.data());
+}
+
 // Peers take 32-bit sizes.
 bool fits_int(const SgemmCase& c) {
   return std::max({c.m, c.n, c.k, c.lda, c.ldb, c.ldc, c.batch}) <= INT_MAX;
@@ -66,6 +78,13 @@ Product::Product(const Machine& machine, const SgemmCase& c, int64_t sets)
       a_(operand(machine, extent_of_a(c), sets, 1)),
       b_(operand(machine, extent_of_b(c), sets, 2)),
       out_(operand(machine, extent_of_c(c), sets, 3)) {
+  if (c.data != kUsualData) {
+    const Distribution& kind = distribution(c.data);
+    fill(machine, a_, extent_of_a(c), kind, Side::kA, {c.m, c.k, c.transa != "N", c.lda},
+         *c.stride_a, c.batch);
+    fill(machine, b_, extent_of_b(c), kind, Side::kB, {c.n, c.k, c.transb == "N", c.ldb},
+         *c.stride_b, c.batch);
+  }
   if (c.form == "pointers") {
     const int64_t size = sizeof(float);
     a_pointers_ = PointerArrays(machine, a_, sets, c.batch, *c.stride_a * size);

@@ -96,8 +96,8 @@ TransposeCase transpose(int64_t rows, int64_t cols, int64_t element_size = 4, in
 }  // namespace
 
 const std::vector<std::string>& sgemm_suites() {
-  static const std::vector<std::string> names = {"squares", "ops",    "odd", "skinny",
-                                                 "batched", "random", "tiny"};
+  static const std::vector<std::string> names = {"squares", "ops",    "odd",  "skinny",
+                                                 "batched", "random", "data", "tiny"};
   return names;
 }
 
@@ -165,6 +165,14 @@ std::vector<SgemmCase> sgemm_suite(const std::string& name, const SuiteOptions& 
              batch(64, 1024, "pointers"), batch(256, 64, "pointers")};
   } else if (name == "random") {
     cases = random_products(options);
+  } else if (name == "data") {
+    for (int64_t n :
+         options.host ? std::vector<int64_t>{64, 256} : std::vector<int64_t>{1024, 2048, 4096}) {
+      for (const std::string& data : distribution_names()) {
+        cases.push_back(product(n, n, n));
+        cases.back().data = data;
+      }
+    }
   } else if (name == "tiny") {
     cases = {
         product(8, 8, 8),           product(33, 17, 65),          product(64, 48, 32, "T", "N"),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 namespace bench {
 namespace {
@@ -88,6 +89,52 @@ void print_better_kernels(const std::vector<Result>& results) {
   }
 }
 
+// The kind of data of a result, and the label of its shape.
+struct DataOfShape {
+  std::string data, shape;
+};
+
+DataOfShape data_of(const Result& result) {
+  for (const auto& [option, value] : result.fields) {
+    if (option == "--data") {
+      return {value, result.label.substr(0, result.label.rfind(", " + value))};
+    }
+  }
+  return {kUsualData, result.label};
+}
+
+// Where shapes were measured with several kinds of data: times over those with the usual kind.
+void print_times_by_data(const std::vector<Result>& results) {
+  std::map<std::string, double> usual;  // by shape
+  std::vector<std::string> kinds;
+  for (const Result& result : results) {
+    const DataOfShape of = data_of(result);
+    if (!result.failure.empty() || result.operation != "sgemm") {
+      continue;
+    }
+    if (of.data == kUsualData) {
+      usual.emplace(of.shape, result.timing.median);
+    } else if (std::find(kinds.begin(), kinds.end(), of.data) == kinds.end()) {
+      kinds.push_back(of.data);
+    }
+  }
+  if (usual.empty() || kinds.empty()) {
+    return;
+  }
+  std::printf("times over those of %s data:\n", kUsualData);
+  for (const std::string& kind : kinds) {
+    std::printf("  %-16s", kind.c_str());
+    for (const Result& result : results) {
+      const DataOfShape of = data_of(result);
+      const auto found = usual.find(of.shape);
+      if (of.data == kind && found != usual.end() && result.failure.empty()) {
+        std::printf("  %6.3f (%s)", result.timing.median / found->second, of.shape.c_str());
+      }
+    }
+    std::printf("\n");
+  }
+}
+
 // The last column of a line of errors: kernels of ours are compared with `peer`.
 const char* verdict(const Accuracy& accuracy, const Contender& contender, const Contender* peer) {
   if (accuracy.wrong(contender)) {
@@ -107,7 +154,7 @@ const char* verdict(const Accuracy& accuracy, const Contender& contender, const 
 }  // namespace
 
 void print_header(const Result& result) {
-  std::printf("\n%-32s %-21s %10s %9s", result.operation.c_str(), "kernel", "ms",
+  std::printf("\n%-38s %-21s %10s %9s", result.operation.c_str(), "kernel", "ms",
               result.unit.c_str());
   for (const std::string& peer : result.peer_names) {
     std::printf("  %9.16s %6s", peer.c_str(), "ratio");
@@ -117,10 +164,10 @@ void print_header(const Result& result) {
 
 void print_line(const Result& result) {
   if (!result.failure.empty()) {
-    std::printf("%-32s FAILED: %s\n", result.label.c_str(), result.failure.c_str());
+    std::printf("%-38s FAILED: %s\n", result.label.c_str(), result.failure.c_str());
     return;
   }
-  std::printf("%-32s %-21s %10.4f %9.4g", result.label.c_str(), result.kernel.c_str(),
+  std::printf("%-38s %-21s %10.4f %9.4g", result.label.c_str(), result.kernel.c_str(),
               result.timing.median * 1e3, result.rate);
   for (const std::string& peer : result.peer_names) {
     if (const Measurement* measured = find(result, peer)) {
@@ -138,7 +185,7 @@ void print_line(const Result& result) {
     if (only_naive(result)) {
       continue;  // its column has the ratio
     }
-    std::printf("%-32s %-21s %10.4f %9.4g  plan: %.1f us; chosen: %.1f us, %.2f times as fast\n",
+    std::printf("%-38s %-21s %10.4f %9.4g  plan: %.1f us; chosen: %.1f us, %.2f times as fast\n",
                 "", kernel.name.c_str(), kernel.timing.median * 1e3, kernel.rate,
                 kernel.estimated_us.value_or(NAN), result.estimated_us.value_or(NAN), kernel.ratio);
   }
@@ -169,6 +216,7 @@ bool print_summary(const std::vector<Result>& results) {
     std::printf("\n");
   }
   print_better_kernels(results);
+  print_times_by_data(results);
   return failed == 0;
 }
 

@@ -18,9 +18,10 @@ import runs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = {"default": "h200-sgemm-default.json", "strict": "h200-sgemm.json",
-         "random": "h200-sgemm-random.json", "softmax": "h200-softmax.json",
-         "transpose": "h200-transpose.json", "hot": "h200-transpose-hot.json",
-         "overhead": "h200-overhead.json"}
+         "random": "h200-sgemm-random.json", "data": "h200-sgemm-data.json",
+         "softmax": "h200-softmax.json", "transpose": "h200-transpose.json",
+         "hot": "h200-transpose-hot.json", "overhead": "h200-overhead.json"}
+NO_RUN = "No such run is in the repository yet.\n"
 SHORT = 5e-3  # ms; the launch is a large part of a cuBLAS product that takes no longer
 LARGE = 1000  # smallest m, n and k of a large product
 SMALL = 1 << 20  # bytes read and written by a small transpose
@@ -28,8 +29,9 @@ SLOWEST = 10  # random products that are listed
 
 
 def load_all(folder):
-    """The runs that the documents quote, by name."""
-    return {name: runs.load(folder / file) for name, file in FILES.items()}
+    """The runs that the documents quote and that are there, by name."""
+    return {name: runs.load(folder / file) for name, file in FILES.items()
+            if (folder / file).exists()}
 
 
 def figure(value):
@@ -165,6 +167,25 @@ def random_products(run):
             blocks.table(["m × n × k, op", "lda", "ldb", "ldc", "µs", "kernel",
                           *(f"speed over {PEERS[peer]}" for peer in PEERS)], leading) +
             "\n" + source(run, "random"))
+
+
+def products_by_data(run):
+    """A table for each shape: times with every kind of data over those with the usual one."""
+    text = "mygemm in default math mode; the peer is `cublasSgemm` in `CUBLAS_DEFAULT_MATH`.\n"
+    results = runs.measured(run, "sgemm")
+    for usual in (r for r in results if runs.data(r) == runs.USUAL_DATA):
+        def over_usual(timed, of):
+            return f"{timed['ms']['median'] / of['ms']['median']:.2f}"
+
+        theirs = runs.peer(usual, "cublas")
+        lines = [[f"`{runs.data(r)}`", r["kernel"], microseconds(r), over_usual(r, usual),
+                  microseconds(runs.peer(r, "cublas")),
+                  over_usual(runs.peer(r, "cublas"), theirs), times(r, "cublas")]
+                 for r in results if product_name(r) == product_name(usual)]
+        text += f"\n{product_name(usual)}:\n\n" + blocks.table(
+            ["data", "kernel", "µs", f"over `{runs.USUAL_DATA}`", "cuBLAS, µs",
+             f"over `{runs.USUAL_DATA}`", "speed over cuBLAS"], lines)
+    return text + "\n" + source(run, "data")
 
 
 # ---- softmax and transposes --------------------------------------------------------------------
@@ -319,6 +340,7 @@ def documents(all_runs):
             "default": products(all_runs["default"], "default", "default", ["cublas"]),
             "strict": products(all_runs["strict"], "strict", "strict", list(PEERS)),
             "random": random_products(all_runs["random"]),
+            "data": products_by_data(all_runs["data"]) if "data" in all_runs else NO_RUN,
             "softmax": softmax(all_runs["softmax"]),
             "transpose": transpose_tables(all_runs["transpose"], "transpose", transpose_groups(
                 first_of_each(runs.measured(all_runs["transpose"], "transpose")))),

@@ -23,6 +23,13 @@ PEER_OF_EVERY_RESULT = {"sgemm": "naive", "gemm": "plain", "softmax": "copy",
 TINY = {"sgemm": 7, "softmax": 5, "transpose": 6}
 KINDS_OF_DATA = ["normal", "uniform", "uniform_signed", "wide", "scaled_lines", "scaled_depth",
                  "mixed_depth", "integers", "sparse", "identity", "disjoint", "graded"]
+USUAL_DATA = "uniform_signed"
+OTHER_KINDS_OF_DATA = ["relu", "softmax", "log_normal", "sparse99", "sparse999", "zero_rows",
+                       "zero_columns", "zero_blocks", "one_hot", "permutation", "diagonal",
+                       "all_zero", "int8", "int12", "int16", "graded_columns", "mixed_exponents",
+                       "tiny"]
+UNBOUNDED_KINDS_OF_DATA = ["huge", "denormal", "one_nan", "nan_rows", "half_nan", "one_inf",
+                           "inf_row", "all_inf"]
 
 
 def run(arguments, log=None, expect=0):
@@ -147,6 +154,34 @@ class Smoke(unittest.TestCase):
                                   "host_naive"])
         self.assertEqual(report["results"][0]["kernel"], "host_naive")
 
+    def test_suite_of_data(self):
+        report, text = self.measure(["sgemm", "--suite", "data"])
+        kinds = [*KINDS_OF_DATA, *OTHER_KINDS_OF_DATA, *UNBOUNDED_KINDS_OF_DATA]
+        results = report["results"]
+        self.assertEqual([(r["shape"].get("data", USUAL_DATA), r["shape"]["n"]) for r in results],
+                         [(kind, n) for n in [64, 256] for kind in kinds])
+        self.assertIn(f"times over those of {USUAL_DATA} data:", text)
+        for result in results:
+            self.check_result(result)
+            kind = result["shape"].get("data")
+            self.assertEqual(result["label"].endswith(f" NN, {kind}" if kind else " NN"), True)
+            self.assertEqual(result["command"].endswith(f" --data {kind}"), kind is not None)
+            self.assertIn(result["label"], text)
+            if kind:
+                self.assertRegex(text, rf"(?m)^  {kind} +[\d.]+ \(64 x .*\) +[\d.]+ \(256 x .*\)$")
+
+    def test_data_in_every_form(self):
+        for command in [
+            "sgemm -m 9 -n 8 -k 7 --data half_nan --transa T --lda 12",
+            "sgemm -m 9 -n 8 -k 7 --data permutation --batch 3 --stride-a -100 --ldb 9 --transb T",
+            "sgemm -m 4 -n 5 -k 6 --data softmax --batch 2 --form pointers",
+            "gemm -m 4 -n 5 -k 6 --data one_inf --bias 1 --activation relu",
+            f"sgemm -m 4 -n 5 -k 6 --data {USUAL_DATA}",
+        ]:
+            with self.subTest(command):
+                report, _ = self.measure(command.split())
+                self.check_result(report["results"][0])
+
     def test_overhead(self):
         report, text = self.measure(["overhead"])
         figures = {figure["name"]: figure for figure in report["overhead"]}
@@ -154,6 +189,22 @@ class Smoke(unittest.TestCase):
                      "validate + plan, transpose"]:
             self.assertIn(name, text)
             self.assertGreater(figures[name]["median"], 0)
+
+    def test_help_names_kinds_of_data(self):
+        for operation, missing in [("sgemm", []), ("gemm", []),
+                                   ("accuracy", UNBOUNDED_KINDS_OF_DATA)]:
+            text = run([operation, "--help"]).stdout
+            for kind in [*KINDS_OF_DATA, *OTHER_KINDS_OF_DATA, *UNBOUNDED_KINDS_OF_DATA]:
+                with self.subTest(f"{operation} {kind}"):
+                    self.assertEqual(kind in text.replace(",", " ").replace("{", " ").replace(
+                        "}", " ").split(), kind not in missing)
+
+    def test_accuracy_of_other_data(self):
+        report, _ = self.measure(["accuracy", "-m", "48", "-n", "41", "-k", "72", "--data",
+                                  ",".join(OTHER_KINDS_OF_DATA)])
+        self.assertEqual([result["data"] for result in report["accuracy"]], OTHER_KINDS_OF_DATA)
+        for result in report["accuracy"]:
+            self.assertFalse(any(entry["wrong"] for entry in result["errors"]), result["data"])
 
     def check_errors(self, result, expected):
         """Checks a product: `expected` has the names of all that computed it, and kernels."""
@@ -221,6 +272,8 @@ class Smoke(unittest.TestCase):
              "/nowhere/at/all"),
             (["sgemm", "-m", "4", "-n", "4", "-k", "4", "--force", "nonsense"], 1, "nonsense"),
             (["accuracy", "-m", "4", "-n", "4", "-k", "4,0"], 2, "-k = 0"),
+            (["accuracy", "-m", "4", "-n", "4", "-k", "4", "--data", "one_nan"], 105, "one_nan"),
+            (["sgemm", "-m", "4", "-n", "4", "-k", "4", "--data", "salt"], 105, "salt"),
             (["accuracy", "-m", "4", "-n", "4", "-k", "4", "--force", "nonsense"], 1, "nonsense"),
         ]:
             with self.subTest(arguments):

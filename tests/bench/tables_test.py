@@ -49,15 +49,39 @@ class Copied(unittest.TestCase):
             self.tables("--check")
 
     def test_changed_run(self):
-        for file in tables.FILES.values():
-            path = self.folder / "results" / file
+        for name in tables.load_all(self.folder / "results"):
+            path = self.folder / "results" / tables.FILES[name]
             text = path.read_text()
             run = json.loads(text)
             run["commit"] = "0000000"
             path.write_text(json.dumps(run))
-            self.assertIn("use --write", self.tables("--check", expect=1), file)
+            self.assertIn("use --write", self.tables("--check", expect=1), name)
             path.write_text(text)
         self.tables("--check")
+
+    def test_products_by_data(self):
+        """The table of a run that was not measured."""
+        run = {"date": "2026-11-30", "commit": "1234567", "results": [],
+               "machine": {"name": "some GPU", "driver": ""}}
+        for size, factor in [(1024, 1), (2048, 8)]:
+            for data, ours, theirs in [(None, 2, 3), ("sparse", 1, 2.4), ("one_nan", 5, 3)]:
+                shape = {"m": size, "n": size, "k": size, "transa": "N", "transb": "N",
+                         "form": "single", "batch": 1, **({"data": data} if data else {})}
+                run["results"].append({
+                    "operation": "sgemm", "shape": shape, "kernel": "some_kernel",
+                    "ms": {"median": ours * factor}, "peers": [
+                        {"name": "cublas", "ms": {"median": theirs * factor},
+                         "ratio": theirs / ours}]})
+        (self.folder / "results" / tables.FILES["data"]).write_text(json.dumps(run))
+        self.tables("--write")
+        self.tables("--check")
+        path = self.folder / "docs/performance.md"
+        inside = blocks.split(path, path.read_text(), "bench/tables.py data")[1]
+        for line in ["1024³ NN:",
+                     "| `uniform_signed` | some_kernel | 2000 | 1.00 | 3000 | 1.00 | 1.50 |",
+                     "| `sparse` | some_kernel | 1000 | 0.50 | 2400 | 0.80 | 2.40 |", "2048³ NN:",
+                     "| `one_nan` | some_kernel | 40000 | 2.50 | 24000 | 1.00 | 0.60 |"]:
+            self.assertIn(line + "\n", inside)
 
     def test_text_around_the_blocks_stays(self):
         path = self.folder / "docs/performance.md"
