@@ -48,6 +48,8 @@ struct GemmConfig : LaunchConfig {
   KSplit k_split = KSplit::kNone;
   OperandLoad load_a = OperandLoad::kCopy4, load_b = OperandLoad::kCopy4;
   bool transposed = false;  // D^T = op(B)^T op(A)^T is computed
+  // Thin: see ThinShape.
+  bool long_is_m = false, k_major = false;
 };
 
 inline bool takes_types(const GemmKernel& kernel, const GemmFacts& facts) {

@@ -287,6 +287,8 @@ const char* configure_thin(const GemmKernel& kernel, const GemmFacts& facts,
   const bool aligned = columns_aligned(long_is_m ? p.a : p.b, p.batch_count) &&
                        (shape.k_major ? p.k : shape.extent) % 4 == 0;
   config->load_a = config->load_b = aligned ? OperandLoad::kCopy16 : OperandLoad::kCopy4;
+  config->long_is_m = long_is_m;
+  config->k_major = shape.k_major;
   config->seconds = division.seconds;
   return nullptr;
 }
