@@ -47,7 +47,7 @@ bool make_footprint(const char* argument, const void* data, int64_t runs, int64_
   const Wide one = (Wide{runs} - 1) * ld + run_length;
   const Wide shift = batch > 1 ? (Wide{batch} - 1) * batch_stride : 0;
   const Wide elements = one + (shift < 0 ? -shift : shift);
-  constexpr Wide kLimit = static_cast<Wide>(INT64_MAX);
+  constexpr int64_t kLimit = INT64_MAX;
   // In elements first: 127 bits do not hold the bytes of every element count.
   bool fits = std::max(elements, Wide{ld}) <= kLimit / element_size;
   if (fits) {
