@@ -12,6 +12,10 @@ namespace mygemm {
 
 // For a >= 0, b > 0; cannot overflow.
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+// The same for b = 2^log2, which is not worth a division.
+constexpr int64_t ceil_shift(int64_t a, int log2) {
+  return (a >> log2) + ((a & ((int64_t{1} << log2) - 1)) != 0);
+}
 
 // alpha or beta: a value known now, or a device address that the kernel reads.
 struct Scalar {
@@ -49,11 +53,13 @@ struct Epilogue {
 
 struct GemmConfig;
 struct GemmFigures;
+struct GemmFacts;
 
 // D = activation(alpha op(A) op(B) + beta C + bias), batch_count times. See mygemm_gemm.
 struct GemmProblem {
   using Config = GemmConfig;
   using Figures = GemmFigures;
+  using Facts = GemmFacts;
 
   bool transa, transb;
   // The epilogue is more than alpha and beta, or C is not D: see update_fused(). Where it is false,
@@ -97,11 +103,13 @@ struct TypedMatrix {
 
 struct SoftmaxConfig;
 struct SoftmaxFigures;
+struct SoftmaxFacts;
 
 // Softmax or its gradient over rows x cols. See mygemm_softmax and mygemm_softmax_backward.
 struct SoftmaxProblem {
   using Config = SoftmaxConfig;
   using Figures = SoftmaxFigures;
+  using Facts = SoftmaxFacts;
 
   mygemmSoftmaxMode_t mode;
   bool backward;
@@ -116,11 +124,13 @@ struct SoftmaxProblem {
 
 struct TransposeConfig;
 struct TransposeFigures;
+struct TransposeFacts;
 
 // out[c][r] = in[r][c] for rows x cols, batch_count times. See mygemm_transpose.
 struct TransposeProblem {
   using Config = TransposeConfig;
   using Figures = TransposeFigures;
+  using Facts = TransposeFacts;
 
   int64_t element_size;  // bytes: 1, 2, 4, 8 or 16
   int64_t rows, cols;

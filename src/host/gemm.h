@@ -7,11 +7,11 @@
 namespace mygemm::host {
 
 // Without a device and without the rest of the host backend: see gemm_configure.cpp.
-const char* configure_gemm_cblas(const GemmKernel&, const GemmProblem&, const DeviceTraits&,
+const char* configure_gemm_cblas(const GemmKernel&, const GemmFacts&, const DeviceTraits&,
                                  const PlanOptions&, GemmConfig*);
-const char* configure_gemm_blocked(const GemmKernel&, const GemmProblem&, const DeviceTraits&,
+const char* configure_gemm_blocked(const GemmKernel&, const GemmFacts&, const DeviceTraits&,
                                    const PlanOptions&, GemmConfig*);
-const char* configure_gemm_naive(const GemmKernel&, const GemmProblem&, const DeviceTraits&,
+const char* configure_gemm_naive(const GemmKernel&, const GemmFacts&, const DeviceTraits&,
                                  const PlanOptions&, GemmConfig*);
 
 Status launch_gemm_cblas(const GemmProblem&, const GemmConfig&, const LaunchContext&);

@@ -10,36 +10,34 @@ constexpr double kCallSeconds = 0.5e-6, kCblasCallSeconds = 0.1e-6;
 
 // There is no grid: the launch uses the number of threads that OpenMP gives at that moment, on
 // which results do not depend.
-void configure(const GemmKernel& kernel, const GemmProblem& p, const DeviceTraits& device,
+void configure(const GemmKernel& kernel, const GemmFacts& facts, const DeviceTraits& device,
                double call_seconds, GemmConfig* config) {
-  *config = {};
-  config->seconds = call_seconds * static_cast<double>(p.batch_count) +
-                    2.0 * estimate::area(p) * estimate::effective_k(p) /
-                        (device.fp32_flops * kernel.figures.efficiency) +
-                    estimate::memory_seconds(p, device);
+  config->seconds = call_seconds * static_cast<double>(facts.problem.batch_count) +
+                    2.0 * facts.area * facts.k / (device.fp32_flops * kernel.figures.efficiency) +
+                    facts.memory_seconds;
 }
 
 }  // namespace
 
-const char* configure_gemm_cblas(const GemmKernel& kernel, const GemmProblem& problem,
+const char* configure_gemm_cblas(const GemmKernel& kernel, const GemmFacts& facts,
                                  const DeviceTraits& device, const PlanOptions&,
                                  GemmConfig* config) {
   if (!device.has_cblas) return "no CBLAS was found on this machine";
-  configure(kernel, problem, device, kCblasCallSeconds, config);
+  configure(kernel, facts, device, kCblasCallSeconds, config);
   return nullptr;
 }
 
-const char* configure_gemm_blocked(const GemmKernel& kernel, const GemmProblem& problem,
+const char* configure_gemm_blocked(const GemmKernel& kernel, const GemmFacts& facts,
                                    const DeviceTraits& device, const PlanOptions&,
                                    GemmConfig* config) {
-  configure(kernel, problem, device, kCallSeconds, config);
+  configure(kernel, facts, device, kCallSeconds, config);
   return nullptr;
 }
 
-const char* configure_gemm_naive(const GemmKernel& kernel, const GemmProblem& problem,
+const char* configure_gemm_naive(const GemmKernel& kernel, const GemmFacts& facts,
                                  const DeviceTraits& device, const PlanOptions&,
                                  GemmConfig* config) {
-  configure(kernel, problem, device, kCallSeconds, config);
+  configure(kernel, facts, device, kCallSeconds, config);
   return nullptr;
 }
 

@@ -6,11 +6,11 @@
 namespace mygemm::host {
 
 // Both run any problem, on as many threads as OpenMP has when they are launched.
-inline const char* configure_softmax(const SoftmaxKernel& kernel, const SoftmaxProblem& p,
+inline const char* configure_softmax(const SoftmaxKernel& kernel, const SoftmaxFacts& facts,
                                      const DeviceTraits& device, const PlanOptions&,
                                      SoftmaxConfig* config) {
   constexpr double kCallSeconds = 0.3e-6;
-  const SoftmaxWork work(p);
+  const SoftmaxWork& work = facts.work;
   const double bytes = work.read * kernel.figures.reads + work.written;
   config->seconds = kCallSeconds + bytes / (device.memory_bandwidth * kernel.figures.efficiency);
   return nullptr;

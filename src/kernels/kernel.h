@@ -1,6 +1,7 @@
 // A kernel as an entry of its operation's table: two functions.
-//   configure(kernel, problem, device, options, config)  fills the Config with all that the launch
-//       needs and with the estimated time, or returns the reason why the kernel cannot run
+//   configure(kernel, facts, device, options, config)  fills the Config with all that the launch
+//       needs and with the estimated time, or returns the reason why the kernel cannot run. The
+//       facts are the problem, and what several kernels work out of it, worked out once
 //   launch(problem, config, context)  launches exactly that Config
 // configure() is pure host code that works for any GPU on any machine, without CUDA headers.
 #pragma once
@@ -44,10 +45,11 @@ template <class Problem>
 struct Kernel {
   using Config = typename Problem::Config;
   using Figures = typename Problem::Figures;
+  using Facts = typename Problem::Facts;  // made of a problem and a device
 
   const char* name;    // unique within the operation
   int min_cc, max_cc;  // compute capabilities, inclusive; 0, 0: the host
-  const char* (*configure)(const Kernel&, const Problem&, const DeviceTraits&, const PlanOptions&,
+  const char* (*configure)(const Kernel&, const Facts&, const DeviceTraits&, const PlanOptions&,
                            Config*);
   Status (*launch)(const Problem&, const Config&, const LaunchContext&);  // nullptr: not built
   Figures figures;  // measured constants of the estimate
@@ -59,14 +61,21 @@ using GemmKernel = Kernel<GemmProblem>;
 using SoftmaxKernel = Kernel<SoftmaxProblem>;
 using TransposeKernel = Kernel<TransposeProblem>;
 
+constexpr size_t kMostKernels = 48;  // of an operation
+
 // The tables, each ending with the operation's naive kernels, which run any problem.
 std::span<const GemmKernel> kernels_for(const GemmProblem&);
 std::span<const SoftmaxKernel> kernels_for(const SoftmaxProblem&);
 std::span<const TransposeKernel> kernels_for(const TransposeProblem&);
 
+// Every operation has, in its config.h,
+//   least_seconds(kernel, facts)  a lower bound of what configure() estimates, which a plan works
+//   out
+//       for every kernel in a fraction of the time: it configures those alone that it leaves
+
 // Whether the kernel takes the problem's element types; products: kernels/gemm/config.h.
-inline bool takes_types(const SoftmaxKernel&, const SoftmaxProblem&) { return true; }
-inline bool takes_types(const TransposeKernel&, const TransposeProblem&) { return true; }
+inline bool takes_types(const SoftmaxKernel&, const SoftmaxFacts&) { return true; }
+inline bool takes_types(const TransposeKernel&, const TransposeFacts&) { return true; }
 
 // A Config, and the measured figures behind its estimate, as text: what explain prints.
 std::string describe(const GemmConfig&);

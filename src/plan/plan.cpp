@@ -1,6 +1,7 @@
 // The loop over an operation's kernels for the cheapest one, and its result in words.
 #include "plan/plan.h"
 
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -13,6 +14,38 @@ namespace {
 template <class Problem>
 bool same_kind(const Kernel<Problem>& kernel, const DeviceTraits& device) {
   return kernel.on_host() == (device.cc == 0);
+}
+
+// The reason why the kernel is not made for the device or the element types, or nullptr.
+template <class Problem>
+const char* misfit(const Kernel<Problem>& kernel, const typename Problem::Facts& facts,
+                   const DeviceTraits& device) {
+  if (device.cc < kernel.min_cc) return "needs a newer architecture";
+  if (device.cc > kernel.max_cc) return "made for older architectures";
+  if (!takes_types(kernel, facts)) return "does not take operands of these element types";
+  return nullptr;
+}
+
+// configure() of a kernel that fits.
+template <class Problem>
+const char* configure_fit(const Kernel<Problem>& kernel, const typename Problem::Facts& facts,
+                          const DeviceTraits& device, const PlanOptions& options,
+                          typename Problem::Config* config) {
+  if (const char* reason = kernel.configure(kernel, facts, device, options, config)) return reason;
+  if (device.cc == 0) return nullptr;
+  if (config->shared_bytes > static_cast<size_t>(device.shared_per_block)) {
+    return "needs more shared memory than a block of this GPU can have";
+  }
+  if (config->blocks > kMostGridBlocks) return "more blocks than a grid can have";
+  return nullptr;
+}
+
+template <class Problem>
+const char* configure(const Kernel<Problem>& kernel, const typename Problem::Facts& facts,
+                      const DeviceTraits& device, const PlanOptions& options,
+                      typename Problem::Config* config) {
+  if (const char* reason = misfit(kernel, facts, device)) return reason;
+  return configure_fit(kernel, facts, device, options, config);
 }
 
 template <class Problem>
@@ -31,6 +64,42 @@ Status use_forced(const Problem& problem, const DeviceTraits& device, const Plan
               force_variable(problem), options.forced, reason);
 }
 
+// The sentence for a call that no kernel runs; the reason is that of the last one.
+template <class Problem>
+Status fail_without_kernel(const Problem& problem, const DeviceTraits& device,
+                           const PlanOptions& options) {
+  const char* reason = "there is none";
+  for (const auto& kernel : kernels_for(problem)) {
+    if (!same_kind(kernel, device)) continue;
+    typename Problem::Config config;
+    reason = configure(kernel, problem, device, options, &config);
+  }
+  return fail(MYGEMM_STATUS_NOT_SUPPORTED, "no kernel runs this call on %s: %s", device.name,
+              reason);
+}
+
+// A kernel that fits, and the lower bound of its estimate.
+template <class Problem>
+struct Candidate {
+  const Kernel<Problem>* kernel;
+  double least_seconds;
+};
+
+// Takes the candidate where it is faster than the plan, or as fast and before it in the table.
+template <class Problem>
+void compare(const Candidate<Problem>& candidate, const typename Problem::Facts& facts,
+             const DeviceTraits& device, const PlanOptions& options, Plan<Problem>* plan) {
+  typename Problem::Config config;
+  if (configure_fit(*candidate.kernel, facts, device, options, &config)) return;
+  if (plan->kernel &&
+      (config.seconds > plan->config.seconds ||
+       (config.seconds == plan->config.seconds && candidate.kernel > plan->kernel))) {
+    return;
+  }
+  plan->kernel = candidate.kernel;
+  plan->config = config;
+}
+
 std::string line(const char* format, auto... arguments) {
   char text[320];
   std::snprintf(text, sizeof text, format, arguments...);
@@ -43,41 +112,35 @@ template <class Problem>
 const char* configure(const Kernel<Problem>& kernel, const Problem& problem,
                       const DeviceTraits& device, const PlanOptions& options,
                       typename Problem::Config* config) {
-  if (device.cc < kernel.min_cc) return "needs a newer architecture";
-  if (device.cc > kernel.max_cc) return "made for older architectures";
-  if (!takes_types(kernel, problem)) return "does not take operands of these element types";
-  if (const char* reason = kernel.configure(kernel, problem, device, options, config)) {
-    return reason;
-  }
-  if (device.cc == 0) return nullptr;
-  if (config->shared_bytes > static_cast<size_t>(device.shared_per_block)) {
-    return "needs more shared memory than a block of this GPU can have";
-  }
-  if (config->blocks > kMostGridBlocks) return "more blocks than a grid can have";
-  return nullptr;
+  return configure(kernel, typename Problem::Facts(problem, device), device, options, config);
 }
 
+// The candidate with the least lower bound comes first: mostly it is the fastest one, and few
+// others have a lower bound that is not above its estimate.
 template <class Problem>
 Status make_plan(const Problem& problem, const DeviceTraits& device, const PlanOptions& options,
                  Plan<Problem>* plan) {
   plan->kernel = nullptr;
   if (options.forced) return use_forced(problem, device, options, plan);
-  typename Problem::Config candidate;
-  const char* reason = nullptr;
+  const typename Problem::Facts facts(problem, device);
+  Candidate<Problem> candidates[kMostKernels];
+  size_t count = 0, first = 0;
+  double least = INFINITY;
   for (const auto& kernel : kernels_for(problem)) {
-    if (!same_kind(kernel, device)) continue;
-    candidate = {};
-    const char* refusal = configure(kernel, problem, device, options, &candidate);
-    if (refusal) {
-      reason = refusal;
-    } else if (!plan->kernel || candidate.seconds < plan->config.seconds) {
-      plan->kernel = &kernel;
-      plan->config = candidate;
+    if (misfit(kernel, facts, device)) continue;
+    candidates[count] = {&kernel, least_seconds(kernel, facts)};
+    if (candidates[count].least_seconds < least) {
+      least = candidates[count].least_seconds;
+      first = count;
     }
+    ++count;
   }
-  if (plan->kernel) return MYGEMM_STATUS_SUCCESS;
-  return fail(MYGEMM_STATUS_NOT_SUPPORTED, "no kernel runs this call on %s: %s", device.name,
-              reason ? reason : "there is none");
+  if (count > 0) compare(candidates[first], facts, device, options, plan);
+  for (size_t i = 0; i < count; ++i) {
+    const bool may_be_faster = !plan->kernel || candidates[i].least_seconds <= plan->config.seconds;
+    if (i != first && may_be_faster) compare(candidates[i], facts, device, options, plan);
+  }
+  return plan->kernel ? MYGEMM_STATUS_SUCCESS : fail_without_kernel(problem, device, options);
 }
 
 template <class Problem>

@@ -49,6 +49,21 @@ TYPED_TEST(PlanOf, IsTheCheapestKernelThatCanRun) {
   });
 }
 
+// The plan passes over kernels by their lower bounds alone.
+TYPED_TEST(PlanOf, HasLowerBoundsOfItsEstimates) {
+  Random workspaces(10);
+  for_random_problems<TypeParam>(11, 3000, [&](const auto& problem, const auto& device) {
+    const typename TypeParam::Facts facts(problem, device);
+    const size_t workspace = workspaces.pick(kWorkspaces, std::size(kWorkspaces));
+    for (const auto& kernel : kernels_for(problem)) {
+      const auto config = configured(kernel, problem, device, {workspace, nullptr});
+      if (config) {
+        EXPECT_LE(least_seconds(kernel, facts), config->seconds) << kernel.name;
+      }
+    }
+  });
+}
+
 TYPED_TEST(PlanOf, IsTheSameEveryTime) {
   for_random_problems<TypeParam>(3, 300, [](const auto& problem, const auto& device) {
     const auto first = planned(problem, device, kMiB), second = planned(problem, device, kMiB);

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/gemm/operands.h"
+#include "kernels/gemm/facts.h"
 #include "kernels/gemm/persistent/stream_k.h"
 #include "kernels/kernel.h"
 
@@ -34,9 +34,9 @@ struct GemmFigures {
   double misaligned = 1.0;   // factor of a k step's time where A or B is not aligned
   double transposing = 1.0;  // tensor cores: factor where B must be transposed
   double fill_steps = 0;     // sliced: fixed overhead of a block, in k steps
+  GemmBound bound = {};      // follows from the others and the tile
 };
 
-// Small, since a plan makes thirty of them in half a microsecond.
 struct GemmConfig : LaunchConfig {
   int64_t tiles_m = 0, tiles_n = 0;           // block tiles of one matrix
   int64_t splits = 1;                         // split-K and cluster split-K: parts of k
@@ -48,44 +48,22 @@ struct GemmConfig : LaunchConfig {
   KSplit k_split = KSplit::kNone;
   OperandLoad load_a = OperandLoad::kCopy4, load_b = OperandLoad::kCopy4;
   bool transposed = false;  // D^T = op(B)^T op(A)^T is computed
+  // Thin: see ThinShape.
+  bool long_is_m = false, k_major = false;
 };
 
-inline bool takes_types(const GemmKernel& kernel, const GemmProblem& p) {
-  const mygemmDataType_t type = kernel.figures.type;
-  return p.a.type == type && p.b.type == type && p.c.type == type && p.d.type == type;
+inline bool takes_types(const GemmKernel& kernel, const GemmFacts& facts) {
+  return facts.one_type && facts.type == kernel.figures.type;
+}
+
+inline double least_seconds(const GemmKernel& kernel, const GemmFacts& facts) {
+  return least_seconds(kernel.figures.bound, facts);
 }
 
 namespace estimate {
 
 // Bandwidth of L2 for tiles, as a multiple of the copy bandwidth of device memory.
 constexpr double kL2OverMemory = 2.0;
-// Fraction of the shorter of compute and transfer time that is not overlapped. H200, warptiled:
-// 64^3 and 128^3 in batches, 65536 x 64 x 64 and 100000 x 100 x 100, within 6 %.
-constexpr double kNotOverlapped = 0.5;
-
-inline double effective_k(const GemmProblem& p) {
-  return p.scales_only() ? 0.0 : static_cast<double>(p.k);
-}
-
-// Elements of D.
-inline double area(const GemmProblem& p) {
-  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.batch_count);
-}
-
-// The least time of the memory traffic: A and B once, D written, C where it is read.
-inline double memory_seconds(const GemmProblem& p, const DeviceTraits& device) {
-  const double inputs =
-      p.scales_only() ? 0.0
-                      : effective_k(p) * (static_cast<double>(p.m) + static_cast<double>(p.n)) *
-                            static_cast<double>(p.batch_count);
-  return 4.0 * (inputs + area(p) * (p.epilogue.beta.is(0.0f) ? 1.0 : 2.0)) /
-         device.memory_bandwidth;
-}
-
-inline double overlapped(double computing, double moving) {
-  return std::max(computing, moving) + kNotOverlapped * std::min(computing, moving);
-}
-
 // Block tiles of all matrices, as a double: their number may exceed every integer type.
 inline double block_tiles(const GemmConfig& config, const GemmProblem& p) {
   return static_cast<double>(config.tiles_m) * static_cast<double>(config.tiles_n) *

@@ -69,11 +69,16 @@ unsigned log2_splits(const GemmProblem& p, const DeviceTraits& device, int resid
   return log2;
 }
 
+constexpr estimate::TileKernel tile_kernel(const GemmFigures& figures) {
+  return {.fill_steps = figures.fill_steps, .part_steps = true};
+}
+
 }  // namespace sliced
 
 template <class Tile>
-const char* configure_sliced(const GemmKernel& kernel, const GemmProblem& p,
+const char* configure_sliced(const GemmKernel& kernel, const GemmFacts& facts,
                              const DeviceTraits& device, const PlanOptions&, GemmConfig* config) {
+  const GemmProblem& p = facts.problem;
   set_tiles<Tile>(config, p);
   set_block<Tile>(config, device);
   const double tiles = estimate::block_tiles(*config, p);
@@ -88,12 +93,17 @@ const char* configure_sliced(const GemmKernel& kernel, const GemmProblem& p,
     config->k_per_split = ceil_div(ceil_div(p.k, splits), 4) * 4;
   }
   const double parts = static_cast<double>(splits);
-  const double computing = estimate::tile_seconds<Tile>(
-      *config, kernel.figures, {.fill_steps = kernel.figures.fill_steps, .part_steps = true},
-      both_aligned(p), tiles * parts, estimate::effective_k(p) / parts, device);
+  const double computing =
+      estimate::tile_seconds<Tile>(*config, kernel.figures, sliced::tile_kernel(kernel.figures),
+                                   facts, tiles * parts, facts.k / parts, device);
   config->seconds = kLaunchSeconds + (splits > 1 ? kClusterSeconds : 0.0) +
-                    estimate::overlapped(computing, estimate::memory_seconds(p, device));
+                    estimate::overlapped(computing, facts.memory_seconds);
   return nullptr;
+}
+
+template <class Tile>
+constexpr GemmBound sliced_bound(const GemmFigures& figures) {
+  return estimate::tile_bound<Tile>(figures, sliced::tile_kernel(figures), Tile::kMostSplits);
 }
 
 namespace cuda {

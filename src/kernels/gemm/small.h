@@ -35,19 +35,33 @@ using Tile16x16 = SmallTile<4, 1, 2, 1, 6>;  // 4 x 2 results a lane
 using Tile32x32 = SmallTile<8, 1, 4, 2, 5>;  // 4 x 8
 using Tile64x32 = SmallTile<8, 2, 4, 2, 4>;  // 8 x 8
 
+namespace small {
+
 template <class Tile>
-const char* configure_small(const GemmKernel& kernel, const GemmProblem& p,
+constexpr estimate::TileKernel tile_kernel() {
+  return {.tiles_per_block = Tile::kTilesPerBlock, .fill_steps = Tile::kStages - 1};
+}
+
+}  // namespace small
+
+template <class Tile>
+const char* configure_small(const GemmKernel& kernel, const GemmFacts& facts,
                             const DeviceTraits& device, const PlanOptions&, GemmConfig* config) {
+  const GemmProblem& p = facts.problem;
   set_tiles<Tile>(config, p);
   set_block<Tile>(config, device);
   if (!set_blocks(config, p, 1)) return kTooManyTiles;
   // The grid is persistent: a block takes one tile after another.
   config->blocks = std::min(config->blocks, int64_t{device.num_sms} * config->resident);
   config->k_per_split = p.k;
-  config->seconds = estimate::tile_kernel_seconds<Tile>(
-      *config, kernel.figures,
-      {.tiles_per_block = Tile::kTilesPerBlock, .fill_steps = Tile::kStages - 1}, p, device);
+  config->seconds = estimate::tile_kernel_seconds<Tile>(*config, kernel.figures,
+                                                        small::tile_kernel<Tile>(), facts, device);
   return nullptr;
+}
+
+template <class Tile>
+constexpr GemmBound small_bound(const GemmFigures& figures) {
+  return estimate::tile_bound<Tile>(figures, small::tile_kernel<Tile>());
 }
 
 namespace cuda {

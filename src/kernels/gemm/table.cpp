@@ -1,5 +1,6 @@
 // The table of matrix-product kernels.
 #include <climits>
+#include <iterator>
 
 #include "host/gemm.h"
 #include "kernels/gemm/sliced.h"
@@ -17,6 +18,11 @@ namespace {
 // two results and other tensor-core instructions.
 constexpr int kOldest = 75, kNewest = INT_MAX, kHopper = 90;
 
+constexpr GemmFigures with(GemmFigures figures, const GemmBound& bound) {
+  figures.bound = bound;
+  return figures;
+}
+
 template <class Tile, bool kStreamK>
 constexpr GemmKernel tf32x3_kernel(const char* name, const GemmFigures& figures) {
   return {name,
@@ -24,7 +30,7 @@ constexpr GemmKernel tf32x3_kernel(const char* name, const GemmFigures& figures)
           kHopper,
           configure_tf32x3<Tile, kStreamK>,
           cuda_launcher<cuda::launch_gemm_tf32x3<Tile>>(),
-          figures};
+          with(figures, tf32x3_bound<Tile, kStreamK>(figures))};
 }
 
 template <class Tile, bool kStreamK>
@@ -34,14 +40,17 @@ constexpr GemmKernel tma_kernel(const char* name, const GemmFigures& figures) {
           kHopper,
           configure_tma<Tile, kStreamK>,
           cuda_launcher<cuda::launch_gemm_tma<Tile>>(),
-          figures};
+          with(figures, tma_bound<Tile, kStreamK>(figures))};
 }
 
 template <class Tile>
 constexpr GemmKernel thin_kernel(const char* name, const GemmFigures& figures) {
-  return {
-      name,   kOldest, kNewest, configure_thin<Tile>, cuda_launcher<cuda::launch_gemm_thin<Tile>>(),
-      figures};
+  return {name,
+          kOldest,
+          kNewest,
+          configure_thin<Tile>,
+          cuda_launcher<cuda::launch_gemm_thin<Tile>>(),
+          with(figures, thin_bound<Tile>(figures))};
 }
 
 template <class Tile>
@@ -51,7 +60,7 @@ constexpr GemmKernel warptiled_kernel(const char* name, const GemmFigures& figur
           kNewest,
           configure_warptiled<Tile>,
           cuda_launcher<cuda::launch_gemm_warptiled<Tile>>(),
-          figures};
+          with(figures, warptiled_bound<Tile>(figures))};
 }
 
 template <class Tile>
@@ -61,7 +70,7 @@ constexpr GemmKernel small_kernel(const char* name, const GemmFigures& figures) 
           kNewest,
           configure_small<Tile>,
           cuda_launcher<cuda::launch_gemm_small<Tile>>(),
-          figures};
+          with(figures, small_bound<Tile>(figures))};
 }
 
 template <class Tile>
@@ -71,7 +80,35 @@ constexpr GemmKernel sliced_kernel(const char* name, const GemmFigures& figures)
           kNewest,
           configure_sliced<Tile>,
           cuda_launcher<cuda::launch_gemm_sliced<Tile>>(),
-          figures};
+          with(figures, sliced_bound<Tile>(figures))};
+}
+
+template <class Tile>
+constexpr GemmKernel splitk_kernel(const char* name, const GemmFigures& figures) {
+  return {name,
+          kOldest,
+          kNewest,
+          configure_splitk<Tile>,
+          cuda_launcher<cuda::launch_gemm_warptiled<Tile>>(),
+          with(figures, splitk_bound<Tile>(figures))};
+}
+
+constexpr GemmKernel tiled_kernel(const char* name, const GemmFigures& figures) {
+  return {name,
+          kOldest,
+          kNewest,
+          configure_tiled,
+          cuda_launcher<cuda::launch_gemm_tiled>(),
+          with(figures, estimate::tile_bound<TileShared>(figures, {}))};
+}
+
+constexpr GemmKernel naive_kernel(const char* name, const GemmFigures& figures) {
+  return {name,
+          kOldest,
+          kNewest,
+          configure_naive,
+          cuda_launcher<cuda::launch_gemm_naive>(),
+          with(figures, estimate::tile_bound<TileNaive>(figures, {}))};
 }
 
 // Figures: GemmFigures. Stream-K keeps all multiprocessors busy, at 700 W and lower clocks; over
@@ -119,24 +156,9 @@ constexpr GemmKernel kKernels[] = {
                                {.efficiency = 0.37, .step_seconds = 1.17e-6, .fill_steps = 0.75}),
     sliced_kernel<Sliced32x16>("sliced_32x16",
                                {.efficiency = 0.255, .step_seconds = 1.05e-6, .fill_steps = 0.8}),
-    {"splitk_64x64",
-     kOldest,
-     kNewest,
-     configure_splitk<Tile64x64>,
-     cuda_launcher<cuda::launch_gemm_warptiled<Tile64x64>>(),
-     {.efficiency = 0.49, .step_seconds = 0.75e-6}},
-    {"tiled",
-     kOldest,
-     kNewest,
-     configure_tiled,
-     cuda_launcher<cuda::launch_gemm_tiled>(),
-     {.efficiency = 0.125, .step_seconds = 1.8e-6}},
-    {"naive",
-     kOldest,
-     kNewest,
-     configure_naive,
-     cuda_launcher<cuda::launch_gemm_naive>(),
-     {.efficiency = 0.04, .step_seconds = 0.2e-6}},
+    splitk_kernel<Tile64x64>("splitk_64x64", {.efficiency = 0.49, .step_seconds = 0.75e-6}),
+    tiled_kernel("tiled", {.efficiency = 0.125, .step_seconds = 1.8e-6}),
+    naive_kernel("naive", {.efficiency = 0.04, .step_seconds = 0.2e-6}),
     {"host_cblas", 0, 0, host::configure_gemm_cblas, host::launch_gemm_cblas, {.efficiency = 0.90}},
     {"host_blocked",
      0,
@@ -148,6 +170,8 @@ constexpr GemmKernel kKernels[] = {
 };
 
 }  // namespace
+
+static_assert(std::size(kKernels) <= kMostKernels);
 
 std::span<const GemmKernel> kernels_for(const GemmProblem&) { return kKernels; }
 

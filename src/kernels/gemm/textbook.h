@@ -30,26 +30,28 @@ struct TileShared {
 
 // Any op, size, leading dimension, alignment and batch: blocks loop where there are more tiles than
 // a grid can have blocks.
-inline const char* configure_naive(const GemmKernel& kernel, const GemmProblem& p,
+inline const char* configure_naive(const GemmKernel& kernel, const GemmFacts& facts,
                                    const DeviceTraits& device, const PlanOptions&,
                                    GemmConfig* config) {
+  const GemmProblem& p = facts.problem;
   set_tiles<TileNaive>(config, p);
   set_block<TileNaive>(config, device);
   config->blocks = static_cast<int64_t>(
       std::min(estimate::block_tiles(*config, p), static_cast<double>(kMostGridBlocks)));
   config->seconds =
-      estimate::tile_kernel_seconds<TileNaive>(*config, kernel.figures, {}, p, device);
+      estimate::tile_kernel_seconds<TileNaive>(*config, kernel.figures, {}, facts, device);
   return nullptr;
 }
 
-inline const char* configure_tiled(const GemmKernel& kernel, const GemmProblem& p,
+inline const char* configure_tiled(const GemmKernel& kernel, const GemmFacts& facts,
                                    const DeviceTraits& device, const PlanOptions&,
                                    GemmConfig* config) {
+  const GemmProblem& p = facts.problem;
   set_tiles<TileShared>(config, p);
   set_block<TileShared>(config, device);
   if (!set_blocks(config, p, 1)) return kTooManyTiles;
   config->seconds =
-      estimate::tile_kernel_seconds<TileShared>(*config, kernel.figures, {}, p, device);
+      estimate::tile_kernel_seconds<TileShared>(*config, kernel.figures, {}, facts, device);
   return nullptr;
 }
 

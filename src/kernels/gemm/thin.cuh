@@ -13,8 +13,7 @@ namespace mygemm {
 template <class Tile>
 Status cuda::launch_gemm_thin(const GemmProblem& p, const GemmConfig& config,
                               const LaunchContext& context) {
-  const ThinShape shape = thin_shape(p);
-  const bool long_is_m = shape.long_is_m, in_cluster = config.k_split == KSplit::kCluster;
+  const bool long_is_m = config.long_is_m, in_cluster = config.k_split == KSplit::kCluster;
   const bool in_workspace = config.k_split == KSplit::kWorkspace;
   const Operand &x = long_is_m ? p.a : p.b, &y = long_is_m ? p.b : p.a;
   const bool y_along_k = long_is_m ? !p.transb : p.transa;
@@ -26,12 +25,12 @@ Status cuda::launch_gemm_thin(const GemmProblem& p, const GemmConfig& config,
       .y = y,
       .y_along_thin = y_along_k ? y.ld : 1,
       .y_along_k = y_along_k ? 1 : y.ld,
-      .extent = shape.extent,
-      .thin = static_cast<int>(shape.thin),
+      .extent = long_is_m ? p.m : p.n,
+      .thin = static_cast<int>(long_is_m ? p.n : p.m),
       .row_groups = row_groups,
       .passes = config.passes,
-      .step_k = static_cast<int>(shape.k_major ? Tile::kWarps / row_groups * Tile::kStride
-                                               : Tile::kThreads / row_groups * Tile::kBatch),
+      .step_k = static_cast<int>(config.k_major ? Tile::kWarps / row_groups * Tile::kStride
+                                                : Tile::kThreads / row_groups * Tile::kBatch),
       .tiles = Divisor(static_cast<unsigned>(config.tiles_m * config.tiles_n)),
       .matrices = Divisor(static_cast<unsigned>(p.batch_count)),
       .k_per_split = config.k_per_split,
@@ -40,7 +39,7 @@ Status cuda::launch_gemm_thin(const GemmProblem& p, const GemmConfig& config,
       .partials = in_workspace ? static_cast<float*>(context.workspace) : nullptr};
   const bool aligned = config.load_a == OperandLoad::kCopy16;
   const auto run = [&](auto kernel) { return launch(context, kernel, config, args); };
-  if (shape.k_major) {
+  if (config.k_major) {
     RETURN_IF_ERROR(run(aligned ? gemm_thin_depth<Tile, true> : gemm_thin_depth<Tile, false>));
   } else {
     RETURN_IF_ERROR(run(aligned ? gemm_thin_tile<Tile, true> : gemm_thin_tile<Tile, false>));

@@ -86,7 +86,7 @@ namespace thin {
 
 constexpr int64_t kMostPasses = 4;
 // k of a split are multiples of what the warps of a block load at a time.
-constexpr int64_t kKMajorStep = ThinWarps::kStride, kMNMajorStep = 64;
+constexpr int64_t kKMajorStep = ThinWarps::kStride, kMNMajorStep = 64;  // powers of two
 // Blocks that a multiprocessor needs for its share of the bandwidth.
 constexpr double kBlocksToFill = 1.2;
 // Fraction of FFMA peak that products reach between loads.
@@ -102,19 +102,20 @@ constexpr double kBlockSeconds = 2e-6;
 
 // Smallest k of a split: with less, the partial sums cost more than a sixteenth of the loads.
 template <class Tile>
-int64_t least_k_per_split(const ThinShape& shape) {
-  return std::max<int64_t>(shape.k_major ? kKMajorStep : kMNMajorStep, 16 * Tile::kThin);
+constexpr int64_t least_k_per_split(bool k_major) {
+  return std::max<int64_t>(k_major ? kKMajorStep : kMNMajorStep, 16 * Tile::kThin);
 }
 
 // Bytes of the partial sums of one split.
-inline double split_bytes(const GemmProblem& p) { return 4.0 * estimate::area(p); }
+inline double split_bytes(const GemmFacts& facts) { return 4.0 * facts.area; }
 
-// The tile of a pass: as short as the long side allows, so that more lanes or warps share k.
-inline int long_tile(const ThinShape& shape) {
+// The logarithm of the tile of a pass: as short as the long side allows, so that more lanes or
+// warps share k.
+inline int log2_long_tile(const ThinShape& shape) {
   const int most = ThinWarps::kRows * (shape.k_major ? ThinWarps::kWarps : 32);
-  int tile = ThinWarps::kRows;
-  while (tile < shape.extent && tile < most) tile *= 2;
-  return tile;
+  int log2 = 0;
+  while (1 << log2 < ThinWarps::kRows || (1 << log2 < shape.extent && 1 << log2 < most)) ++log2;
+  return log2;
 }
 
 // How a product is divided into blocks, with an estimate.
@@ -127,35 +128,49 @@ struct Division {
 template <class Tile>
 class Divider {
  public:
-  Divider(const GemmKernel& kernel, const GemmProblem& p, const DeviceTraits& device, int resident)
-      : p_(p), device_(device), shape_(thin_shape(p)), tile_(long_tile(shape_)) {
+  Divider(const GemmKernel& kernel, const GemmFacts& facts, const DeviceTraits& device,
+          int resident)
+      : facts_(facts),
+        p_(facts.problem),
+        device_(device),
+        shape_(thin_shape(p_)),
+        log2_tile_(log2_long_tile(shape_)),
+        whole_tiles_(ceil_shift(shape_.extent, log2_tile_)) {
     slots_ = static_cast<double>(device.num_sms * resident);
-    batch_ = static_cast<double>(p.batch_count);
-    tiles_ = static_cast<double>(std::max<int64_t>(1, ceil_div(shape_.extent, tile_)));
+    batch_ = static_cast<double>(p_.batch_count);
+    tiles_ = static_cast<double>(std::max<int64_t>(1, whole_tiles_));
     load_rate_ = device.memory_bandwidth * kernel.figures.efficiency;
+    const double extent = static_cast<double>(shape_.extent), tile = this->tile();
+    const double thin = static_cast<double>(shape_.thin), k = facts.k;
+    // Lanes without k to load are idle.
+    const double depth = shape_.k_major ? estimate::rounded_up(k / 32.0) * 32.0 : k;
+    bytes_ = 4.0 * batch_ * (extent * depth + extent * thin * (p_.epilogue.beta.is(0.0f) ? 1 : 2));
+    products_ = 2.0 * batch_ * k * Tile::kThin * static_cast<double>(whole_tiles_) * tile;
   }
 
   const ThinShape& shape() const { return shape_; }
-  int tile() const { return tile_; }
+  int64_t whole_tiles() const { return whole_tiles_; }
+  int tile() const { return 1 << log2_tile_; }
 
   // The fastest of no split, of a cluster for each tile, and of as many splits as fill the GPU
   // once; where X is K-major also as many as let a block have its k of Y in shared memory at once,
   // if L2 holds the partial sums.
   Division fastest(size_t workspace_bytes, int resident) const {
     Division best = divided(KSplit::kNone, 1);
-    const double partial = split_bytes(p_);
+    const double partial = split_bytes(facts_);
     if (p_.scales_only() || partial <= 0.0) return best;
-    const double tiles =
-        std::max(1.0, static_cast<double>(ceil_div(shape_.extent, tile_)) * batch_);
+    const double tiles = std::max(1.0, static_cast<double>(whole_tiles_) * batch_);
     double wanted = estimate::rounded_down(slots_ / tiles);
     const double chunks = static_cast<double>(ceil_div(p_.k, Tile::kChunk));
     if (shape_.k_major && chunks * partial <= 0.5 * static_cast<double>(device_.l2_bytes)) {
       wanted = std::max(wanted, chunks);
     }
-    const int64_t most = p_.k / least_k_per_split<Tile>(shape_);
+    // Divisors that the compiler knows.
+    const int64_t most = shape_.k_major ? p_.k / least_k_per_split<Tile>(true)
+                                        : p_.k / least_k_per_split<Tile>(false);
     const double splits = std::min(wanted, static_cast<double>(most));
     // Every block of a cluster stores at least one element of the tile.
-    const double in_cluster = std::min(splits, static_cast<double>(tile_ * Tile::kThin));
+    const double in_cluster = std::min(splits, static_cast<double>(tile() * Tile::kThin));
     unsigned log2 = 0;
     while (2 << log2 <= in_cluster && clusters_fit(device_, resident, log2 + 1, tiles)) ++log2;
     if (log2 > 0) {
@@ -181,15 +196,14 @@ class Divider {
     division.k_per_split = p_.k;
     if (splits > 1) {
       division.k_split = k_split;
-      division.k_per_split = ceil_div(ceil_div(p_.k, splits), step) * step;
+      division.k_per_split = (ceil_div(p_.k, splits) + step - 1) & -step;
       // A cluster has all its blocks, including those without k.
       division.splits = k_split == KSplit::kCluster ? splits : ceil_div(p_.k, division.k_per_split);
     }
     if (division.splits == 1) division.k_split = KSplit::kNone;
     const double grids = std::max(1.0, batch_) * static_cast<double>(division.splits);
     // Where Y fits in shared memory, a block loads it once for all passes: no more blocks than fill
-    // the
-    // GPU are needed.
+    // the GPU are needed.
     if (division.k_split != KSplit::kCluster && shape_.k_major &&
         division.k_per_split <= Tile::kChunk) {
       const double rounds = tiles_ * grids / slots_;
@@ -206,24 +220,17 @@ class Divider {
   }
 
   double seconds(const Division& division) const {
-    const double k = estimate::effective_k(p_);
-    const double extent = static_cast<double>(shape_.extent);
+    const double k = facts_.k;
     const double thin = static_cast<double>(shape_.thin);
     const double share = std::min(1.0, division.blocks / (kBlocksToFill * device_.num_sms));
-    // Lanes without k to load are idle.
-    const double depth = shape_.k_major ? estimate::rounded_up(k / 32.0) * 32.0 : k;
-    const double bytes =
-        4.0 * batch_ * (extent * depth + extent * thin * (p_.epilogue.beta.is(0.0f) ? 1 : 2));
     const double tiles = std::max(1.0, division.blocks / static_cast<double>(division.splits));
     const bool loads_once = division.k_per_split <= Tile::kChunk;
     const double loads_of_y = tiles * (loads_once ? 1.0 : static_cast<double>(division.passes));
     const bool in_workspace = division.k_split == KSplit::kWorkspace;
     const double partials = in_workspace ? 2.0 * static_cast<double>(division.splits) : 0.0;
-    const double l2_bytes = 4.0 * thin * loads_of_y * k + partials * split_bytes(p_);
-    const double products =
-        2.0 * batch_ * k * Tile::kThin * estimate::rounded_up(extent / tile_) * tile_;
-    const double loading = bytes / (load_rate_ * share);
-    const double multiplying = products / (device_.fp32_flops * kProductShare * share);
+    const double l2_bytes = 4.0 * thin * loads_of_y * k + partials * split_bytes(facts_);
+    const double loading = bytes_ / (load_rate_ * share);
+    const double multiplying = products_ / (device_.fp32_flops * kProductShare * share);
     const double rounds = division.blocks / slots_;
     return kLatencySeconds + kThinLatencySeconds * Tile::kThin +
            (division.k_split == KSplit::kCluster ? kLaunchSeconds + kClusterSeconds
@@ -234,22 +241,26 @@ class Divider {
            l2_bytes / (device_.memory_bandwidth * kL2Share);
   }
 
+  const GemmFacts& facts_;
   const GemmProblem& p_;
   const DeviceTraits& device_;
   ThinShape shape_;
-  int tile_;
+  int log2_tile_;
+  int64_t whole_tiles_;
   double slots_, batch_, tiles_, load_rate_;
+  double bytes_, products_;  // loaded and stored; computed
 };
 
 }  // namespace thin
 
 template <class Tile>
-const char* configure_thin(const GemmKernel& kernel, const GemmProblem& p,
+const char* configure_thin(const GemmKernel& kernel, const GemmFacts& facts,
                            const DeviceTraits& device, const PlanOptions& options,
                            GemmConfig* config) {
+  const GemmProblem& p = facts.problem;
   if (std::min(p.m, p.n) > Tile::kThin) return "both m and n are larger than the thin side";
   set_block<Tile>(config, device);
-  const thin::Divider<Tile> divider(kernel, p, device, config->resident);
+  const thin::Divider<Tile> divider(kernel, facts, device, config->resident);
   const thin::Division division = divider.fastest(options.workspace_bytes, config->resident);
   if (division.blocks > static_cast<double>(kMostGridBlocks)) return kTooManyTiles;
   const ThinShape& shape = divider.shape();
@@ -258,7 +269,8 @@ const char* configure_thin(const GemmKernel& kernel, const GemmProblem& p,
   config->block_n = long_is_m ? Tile::kThin : divider.tile();
   config->block_k = Tile::kChunk;
   config->passes = static_cast<int>(division.passes);
-  const int64_t tiles = ceil_div(shape.extent, divider.tile() * division.passes);
+  const int64_t tiles = division.passes == 1 ? divider.whole_tiles()
+                                             : ceil_div(divider.whole_tiles(), division.passes);
   config->tiles_m = long_is_m ? tiles : 1;
   config->tiles_n = long_is_m ? 1 : tiles;
   config->k_split = division.k_split;
@@ -269,14 +281,26 @@ const char* configure_thin(const GemmKernel& kernel, const GemmProblem& p,
       division.k_split == KSplit::kCluster ? static_cast<int>(division.splits) : 0;
   if (division.k_split == KSplit::kWorkspace) {
     config->workspace_bytes =
-        static_cast<size_t>(static_cast<double>(division.splits) * thin::split_bytes(p));
+        static_cast<size_t>(static_cast<double>(division.splits) * thin::split_bytes(facts));
   }
   // Quads are whole where they begin at multiples of 16 bytes and none crosses the matrix's edge.
   const bool aligned = columns_aligned(long_is_m ? p.a : p.b, p.batch_count) &&
                        (shape.k_major ? p.k : shape.extent) % 4 == 0;
   config->load_a = config->load_b = aligned ? OperandLoad::kCopy16 : OperandLoad::kCopy4;
+  config->long_is_m = long_is_m;
+  config->k_major = shape.k_major;
   config->seconds = division.seconds;
   return nullptr;
+}
+
+template <class Tile>
+constexpr GemmBound thin_bound(const GemmFigures& figures) {
+  return {
+      .launches = kLaunchSeconds + thin::kLatencySeconds + thin::kThinLatencySeconds * Tile::kThin,
+      .moving = 1.0 / figures.efficiency,
+      .moves_long = true,
+      .not_overlapped = thin::kNotOverlapped,
+      .most_thin = Tile::kThin};
 }
 
 namespace cuda {

@@ -26,11 +26,10 @@ struct TileKernel {
 // from 128^3 to 8192^3.
 template <class Tile>
 double tile_seconds(const GemmConfig& config, const GemmFigures& figures, const TileKernel& kernel,
-                    bool aligned, double tiles, double k, const DeviceTraits& device) {
+                    const GemmFacts& facts, double tiles, double k, const DeviceTraits& device) {
   constexpr double kStepFlops = 2.0 * Tile::kBlockM * Tile::kBlockN * Tile::kBlockK;
-  const double factor = aligned ? 1.0 : figures.misaligned;
-  const double tile_step =
-      kStepFlops / (device.fp32_flops / device.num_sms * figures.efficiency) * factor;
+  const double factor = facts.aligned ? 1.0 : figures.misaligned;
+  const double tile_step = kStepFlops / (facts.sm_flops * figures.efficiency) * factor;
   const double step_seconds = figures.step_seconds * factor;
   const double lone = std::max(step_seconds, tile_step);
   const int resident = config.resident * kernel.tiles_per_block;
@@ -47,7 +46,7 @@ double tile_seconds(const GemmConfig& config, const GemmFigures& figures, const 
   const double steps = kernel.part_steps ? k / Tile::kBlockK : rounded_up(k / Tile::kBlockK);
   const double fill = kernel.fill_steps *
                       (kernel.part_steps ? figures.step_seconds : step_seconds) *
-                      (aligned || kernel.part_steps ? 1.0 : kMisalignedFill);
+                      (facts.aligned || kernel.part_steps ? 1.0 : kMisalignedFill);
   const double more_tiles =
       rest > kernel.tiles_per_block ? rest / kernel.tiles_per_block - 1.0 : 0.0;
   const double begin = rounds * kRoundSeconds + more_tiles * kBlockSeconds;
@@ -60,12 +59,32 @@ double tile_seconds(const GemmConfig& config, const GemmFigures& figures, const 
 // The same for tiles of the whole k, overlapped with the transfers of memory, launch included.
 template <class Tile>
 double tile_kernel_seconds(const GemmConfig& config, const GemmFigures& figures,
-                           const TileKernel& kernel, const GemmProblem& p,
+                           const TileKernel& kernel, const GemmFacts& facts,
                            const DeviceTraits& device) {
   return kLaunchSeconds +
-         overlapped(tile_seconds<Tile>(config, figures, kernel, both_aligned(p),
-                                       block_tiles(config, p), effective_k(p), device),
-                    memory_seconds(p, device));
+         overlapped(tile_seconds<Tile>(config, figures, kernel, facts,
+                                       block_tiles(config, facts.problem), facts.k, device),
+                    facts.memory_seconds);
+}
+
+// The lower bound of both, where up to most_splits blocks share the k of a tile. A k step takes at
+// least step_seconds, and r tiles of a multiprocessor at least r times their time at the kernel's
+// efficiency. Of the fixed overhead of rounds and blocks each tile has at least its part of a full
+// round, but for the tiles of the first block.
+template <class Tile>
+constexpr GemmBound tile_bound(const GemmFigures& figures, const TileKernel& kernel,
+                               int most_splits = 1) {
+  const int tiles = kernel.tiles_per_block, most_tiles = Tile::kRegisterBlocks * tiles;
+  const double tile_fixed = std::min(kRoundSeconds / most_tiles, kBlockSeconds / tiles);
+  return {.launches = kLaunchSeconds,
+          .fill = kernel.fill_steps * figures.step_seconds - tiles * tile_fixed,
+          .tile_fixed = tile_fixed,
+          .least_tiles = static_cast<double>(tiles),
+          .per_element = 1.0 / (Tile::kBlockM * Tile::kBlockN),
+          .per_long = 1.0 / std::max(Tile::kBlockM, Tile::kBlockN),
+          .tile_flops = 2.0 * Tile::kBlockM * Tile::kBlockN / figures.efficiency,
+          .k_seconds = figures.step_seconds / Tile::kBlockK,
+          .lone_share = 1.0 / most_splits};
 }
 
 }  // namespace mygemm::estimate

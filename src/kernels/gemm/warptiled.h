@@ -75,21 +75,23 @@ bool configure_tiles(const GemmProblem& p, const DeviceTraits& device, GemmConfi
 }  // namespace warptiled
 
 template <class Tile>
-const char* configure_warptiled(const GemmKernel& kernel, const GemmProblem& p,
+const char* configure_warptiled(const GemmKernel& kernel, const GemmFacts& facts,
                                 const DeviceTraits& device, const PlanOptions&,
                                 GemmConfig* config) {
+  const GemmProblem& p = facts.problem;
   if (!warptiled::configure_tiles<Tile>(p, device, config)) return kTooManyTiles;
   config->k_per_split = p.k;
   config->seconds = estimate::tile_kernel_seconds<Tile>(*config, kernel.figures,
-                                                        estimate::warptiled<Tile>(), p, device);
+                                                        estimate::warptiled<Tile>(), facts, device);
   return nullptr;
 }
 
 // As many splits as fill the GPU once and as the workspace has room for.
 template <class Tile>
-const char* configure_splitk(const GemmKernel& kernel, const GemmProblem& p,
+const char* configure_splitk(const GemmKernel& kernel, const GemmFacts& facts,
                              const DeviceTraits& device, const PlanOptions& options,
                              GemmConfig* config) {
+  const GemmProblem& p = facts.problem;
   if (!warptiled::configure_tiles<Tile>(p, device, config)) return kTooManyTiles;
   const double tiles = std::max(1.0, estimate::block_tiles(*config, p));
   const auto filling = static_cast<int64_t>(device.num_sms * config->resident / tiles);
@@ -110,15 +112,25 @@ const char* configure_splitk(const GemmKernel& kernel, const GemmProblem& p,
   config->workspace_bytes = split_bytes * static_cast<size_t>(splits);
 
   const double parts = static_cast<double>(splits);
-  const double partial_bytes = 8.0 * estimate::area(p) * parts;  // written, then read
-  const double computing =
-      estimate::tile_seconds<Tile>(*config, kernel.figures, estimate::warptiled<Tile>(),
-                                   both_aligned(p), estimate::block_tiles(*config, p) * parts,
-                                   estimate::rounded_up(estimate::effective_k(p) / parts), device);
-  config->seconds = 2 * kLaunchSeconds +
-                    estimate::overlapped(computing, estimate::memory_seconds(p, device)) +
+  const double partial_bytes = 8.0 * facts.area * parts;  // written, then read
+  const double computing = estimate::tile_seconds<Tile>(
+      *config, kernel.figures, estimate::warptiled<Tile>(), facts,
+      estimate::block_tiles(*config, p) * parts, estimate::rounded_up(facts.k / parts), device);
+  config->seconds = 2 * kLaunchSeconds + estimate::overlapped(computing, facts.memory_seconds) +
                     partial_bytes / (device.memory_bandwidth * estimate::kL2OverMemory);
   return nullptr;
+}
+
+template <class Tile>
+constexpr GemmBound warptiled_bound(const GemmFigures& figures) {
+  return estimate::tile_bound<Tile>(figures, estimate::warptiled<Tile>());
+}
+template <class Tile>
+constexpr GemmBound splitk_bound(const GemmFigures& figures) {
+  GemmBound bound = warptiled_bound<Tile>(figures);
+  bound.launches = 2 * kLaunchSeconds;
+  bound.most_k = warptiled::kLeastKPerSplit;
+  return bound;
 }
 
 namespace cuda {

@@ -4,16 +4,16 @@
 
 namespace mygemm {
 
-const char* configure_softmax_block(const SoftmaxKernel& kernel, const SoftmaxProblem& p,
-                                    const DeviceTraits& device, const PlanOptions&,
+const char* configure_softmax_block(const SoftmaxKernel& kernel, const SoftmaxFacts& facts,
+                                    const DeviceTraits&, const PlanOptions&,
                                     SoftmaxConfig* config) {
-  config->shape = row_shape(p);
-  if (!fits_block(p, config->shape)) return "a row has more columns than a block's registers hold";
-  config->block = softmax_block(p, config->shape);
-  config->blocks = looping_grid(p.rows);
+  if (!facts.fits_block) return "a row has more columns than a block's registers hold";
+  config->shape = facts.shape;
+  config->block = softmax_block(facts.problem, facts.shape);
+  config->blocks = looping_grid(facts.problem.rows);
   config->threads = config->block.threads;
   config->shared_bytes = sizeof(BlockStorage);
-  config->seconds = registers_seconds(SoftmaxWork(p), kernel.figures.efficiency, device);
+  config->seconds = registers_seconds(facts, kernel.figures.efficiency);
   return nullptr;
 }
 

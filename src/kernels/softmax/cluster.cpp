@@ -73,13 +73,14 @@ double cluster_seconds(const SoftmaxProblem& p, const RowShape& shape, const Clu
 
 }  // namespace
 
-const char* configure_softmax_cluster(const SoftmaxKernel&, const SoftmaxProblem& p,
+const char* configure_softmax_cluster(const SoftmaxKernel&, const SoftmaxFacts& facts,
                                       const DeviceTraits& device, const PlanOptions& options,
                                       SoftmaxConfig* config) {
-  const RowShape shape = row_shape(p);
-  if (fits_block(p, shape)) return kFitsBlockReason;
+  if (facts.fits_block) return kFitsBlockReason;
+  const SoftmaxProblem& p = facts.problem;
+  const RowShape& shape = facts.shape;
+  const WideRows& rows = facts.rows;
   if (!bulk_copies_fit(p, shape)) return "the rows of the matrices do not lie alike";
-  const WideRows rows = wide_rows(p, shape);
   const ClusterRing of_block = ring_of_block(p, shape, device);
   const double bytes = static_cast<double>(p.rows) * static_cast<double>(p.cols) *
                        static_cast<double>(element_bytes(p.in.type) + element_bytes(p.out.type) +

@@ -7,23 +7,23 @@
 namespace mygemm {
 
 // A warp, or part of one, holds a row in registers.
-const char* configure_softmax_warp(const SoftmaxKernel&, const SoftmaxProblem&, const DeviceTraits&,
+const char* configure_softmax_warp(const SoftmaxKernel&, const SoftmaxFacts&, const DeviceTraits&,
                                    const PlanOptions&, SoftmaxConfig*);
 // A block holds a row in registers.
-const char* configure_softmax_block(const SoftmaxKernel&, const SoftmaxProblem&,
-                                    const DeviceTraits&, const PlanOptions&, SoftmaxConfig*);
+const char* configure_softmax_block(const SoftmaxKernel&, const SoftmaxFacts&, const DeviceTraits&,
+                                    const PlanOptions&, SoftmaxConfig*);
 // A cluster of blocks holds a wide row in shared memory.
-const char* configure_softmax_cluster(const SoftmaxKernel&, const SoftmaxProblem&,
+const char* configure_softmax_cluster(const SoftmaxKernel&, const SoftmaxFacts&,
                                       const DeviceTraits&, const PlanOptions&, SoftmaxConfig*);
 // Two grids divide wide rows among many blocks; the sums of runs go through the workspace.
-const char* configure_softmax_split(const SoftmaxKernel&, const SoftmaxProblem&,
-                                    const DeviceTraits&, const PlanOptions&, SoftmaxConfig*);
+const char* configure_softmax_split(const SoftmaxKernel&, const SoftmaxFacts&, const DeviceTraits&,
+                                    const PlanOptions&, SoftmaxConfig*);
 // A block reads a wide row twice.
-const char* configure_softmax_reread(const SoftmaxKernel&, const SoftmaxProblem&,
-                                     const DeviceTraits&, const PlanOptions&, SoftmaxConfig*);
+const char* configure_softmax_reread(const SoftmaxKernel&, const SoftmaxFacts&, const DeviceTraits&,
+                                     const PlanOptions&, SoftmaxConfig*);
 // A warp reads a row three times. Runs any problem.
-const char* configure_softmax_naive(const SoftmaxKernel&, const SoftmaxProblem&,
-                                    const DeviceTraits&, const PlanOptions&, SoftmaxConfig*);
+const char* configure_softmax_naive(const SoftmaxKernel&, const SoftmaxFacts&, const DeviceTraits&,
+                                    const PlanOptions&, SoftmaxConfig*);
 
 namespace cuda {
 Status launch_softmax_warp(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);

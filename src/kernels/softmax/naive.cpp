@@ -4,20 +4,18 @@
 
 namespace mygemm {
 
-const char* configure_softmax_naive(const SoftmaxKernel& kernel, const SoftmaxProblem& p,
+const char* configure_softmax_naive(const SoftmaxKernel& kernel, const SoftmaxFacts& facts,
                                     const DeviceTraits& device, const PlanOptions&,
                                     SoftmaxConfig* config) {
-  config->shape = row_shape(p);
+  config->shape = facts.shape;
   config->threads = kNaiveThreads;
-  config->blocks = looping_grid(ceil_div(p.rows, kNaiveThreads / 32));
-  const SoftmaxWork work(p);
+  config->blocks = looping_grid(ceil_div(facts.problem.rows, kNaiveThreads / 32));
   const double efficiency = kernel.figures.efficiency;
   // Never chosen for wide rows, whose order of summation is another one. A warp for each row is
   // slower anyway.
-  const bool in_registers =
-      fits_block(p, config->shape) || fits_warp(softmax_lanes(p, config->shape), config->shape);
-  config->seconds = in_registers ? registers_seconds(work, efficiency, device)
-                                 : 3 * reread_seconds(work, efficiency, device);
+  const bool in_registers = facts.fits_block || facts.fits_warp;
+  config->seconds = in_registers ? registers_seconds(facts, efficiency)
+                                 : 3 * reread_seconds(facts.work, efficiency, device);
   return nullptr;
 }
 

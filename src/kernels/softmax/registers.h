@@ -17,7 +17,8 @@ constexpr int most_packs_of_lane(bool in_packs, Widths widths) {
   return widths == Widths::kFp32 ? 16 : 8;
 }
 
-constexpr int kWarpThreads = 128;  // of a block of the warp kernel
+constexpr int kLog2WarpThreads = 7,
+              kWarpThreads = 1 << kLog2WarpThreads;  // of a warp kernel's block
 
 // Warp kernel: 2^log2_lanes lanes share a row. Each lane holds `packs` packs or elements; the last
 // one may be missing.

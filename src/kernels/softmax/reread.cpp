@@ -4,16 +4,16 @@
 
 namespace mygemm {
 
-const char* configure_softmax_reread(const SoftmaxKernel& kernel, const SoftmaxProblem& p,
+const char* configure_softmax_reread(const SoftmaxKernel& kernel, const SoftmaxFacts& facts,
                                      const DeviceTraits& device, const PlanOptions&,
                                      SoftmaxConfig* config) {
-  config->shape = row_shape(p);
-  if (fits_block(p, config->shape)) return kFitsBlockReason;
-  config->rows = wide_rows(p, config->shape);
-  config->blocks = looping_grid(p.rows);
+  if (facts.fits_block) return kFitsBlockReason;
+  config->shape = facts.shape;
+  config->rows = facts.rows;
+  config->blocks = looping_grid(facts.problem.rows);
   config->threads = kRereadThreads;
   config->shared_bytes = sizeof(RereadStorage);
-  config->seconds = reread_seconds(SoftmaxWork(p), kernel.figures.efficiency, device);
+  config->seconds = reread_seconds(facts.work, kernel.figures.efficiency, device);
   return nullptr;
 }
 

@@ -26,12 +26,13 @@ double split_seconds(const SoftmaxWork& work, double efficiency, const DeviceTra
 
 }  // namespace
 
-const char* configure_softmax_split(const SoftmaxKernel& kernel, const SoftmaxProblem& p,
+const char* configure_softmax_split(const SoftmaxKernel& kernel, const SoftmaxFacts& facts,
                                     const DeviceTraits& device, const PlanOptions& options,
                                     SoftmaxConfig* config) {
-  config->shape = row_shape(p);
-  if (fits_block(p, config->shape)) return kFitsBlockReason;
-  config->rows = wide_rows(p, config->shape);
+  if (facts.fits_block) return kFitsBlockReason;
+  const SoftmaxProblem& p = facts.problem;
+  config->shape = facts.shape;
+  config->rows = facts.rows;
   // A MaxSum for each run of each row.
   int64_t bytes;
   const bool overflow = __builtin_mul_overflow(
@@ -45,7 +46,7 @@ const char* configure_softmax_split(const SoftmaxKernel& kernel, const SoftmaxPr
   config->blocks = p.rows * config->split.blocks_of_row;
   config->threads = kSplitThreads;
   config->shared_bytes = sizeof(SplitStorage);
-  config->seconds = split_seconds(SoftmaxWork(p), kernel.figures.efficiency, device);
+  config->seconds = split_seconds(facts.work, kernel.figures.efficiency, device);
   return nullptr;
 }
 

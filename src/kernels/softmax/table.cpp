@@ -2,6 +2,7 @@
 // their Configs as text.
 #include <climits>
 #include <cstdio>
+#include <iterator>
 
 #include "host/softmax.h"
 #include "kernels/softmax/kernels.h"
@@ -70,6 +71,8 @@ std::string text(const char* format, Arguments... arguments) {
 }
 
 }  // namespace
+
+static_assert(std::size(kKernels) <= kMostKernels);
 
 std::span<const SoftmaxKernel> kernels_for(const SoftmaxProblem&) { return kKernels; }
 

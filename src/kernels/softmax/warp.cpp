@@ -4,17 +4,15 @@
 
 namespace mygemm {
 
-const char* configure_softmax_warp(const SoftmaxKernel& kernel, const SoftmaxProblem& p,
-                                   const DeviceTraits& device, const PlanOptions&,
-                                   SoftmaxConfig* config) {
-  config->shape = row_shape(p);
-  config->lanes = softmax_lanes(p, config->shape);
-  if (!fits_warp(config->lanes, config->shape)) {
-    return "a row has more columns than a warp's registers hold";
-  }
+const char* configure_softmax_warp(const SoftmaxKernel& kernel, const SoftmaxFacts& facts,
+                                   const DeviceTraits&, const PlanOptions&, SoftmaxConfig* config) {
+  if (!facts.fits_warp) return "a row has more columns than a warp's registers hold";
+  config->shape = facts.shape;
+  config->lanes = facts.lanes;
   config->threads = kWarpThreads;
-  config->blocks = looping_grid(ceil_div(p.rows, kWarpThreads >> config->lanes.log2_lanes));
-  config->seconds = registers_seconds(SoftmaxWork(p), kernel.figures.efficiency, device);
+  config->blocks =
+      looping_grid(ceil_shift(facts.problem.rows, kLog2WarpThreads - facts.lanes.log2_lanes));
+  config->seconds = registers_seconds(facts, kernel.figures.efficiency);
   return nullptr;
 }
 

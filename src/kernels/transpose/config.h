@@ -2,12 +2,10 @@
 #pragma once
 
 #include "kernels/kernel.h"
+#include "kernels/transpose/facts.h"
 #include "kernels/transpose/tiles.h"
 
 namespace mygemm {
-
-// The sides whose rows do not all begin at a sector of memory.
-enum RowCut { kCutNone = 0, kCutInput = 1, kCutOutput = 2, kCutBoth = 3, kRowCuts = 4 };
 
 // Measured constants. block_seconds: time of a block that has a multiprocessor to itself.
 // efficiency: fraction of the copy bandwidth; instead of it, most kernels have `shares`, the same
@@ -17,6 +15,19 @@ struct TransposeFigures {
   double efficiency = 0;
   double block_seconds = 0;
 };
+
+// The fraction of the copy bandwidth that the figures give for the problem.
+inline double share_of(const TransposeFigures& figures, const TransposeFacts& facts) {
+  return figures.shares ? figures.shares[facts.log2_size][facts.cut] : figures.efficiency;
+}
+
+// A lower bound of the estimate: a plan passes over the kernels for which it is too long.
+inline double least_seconds(const TransposeKernel& kernel, const TransposeFacts& facts) {
+  if (kernel.on_host()) return 0.0;
+  constexpr double kMargin = 1.0 - 1e-9;  // estimates are rounded in other places
+  return kMargin * (kLaunchSeconds + kernel.figures.block_seconds +
+                    facts.copy_seconds / share_of(kernel.figures, facts));
+}
 
 // A part that a kernel does not use is not initialised, except for the member that says so: 0.
 // (Full initialisation would double the time of a plan.)

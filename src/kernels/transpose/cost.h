@@ -18,11 +18,6 @@ constexpr const char* kTooManyTilesReason = "more tiles than a grid can have";
 constexpr const char* kSharedMemoryReason = "more shared memory than a block can have";
 constexpr const char* kWorkspaceReason = "the workspace is too small";
 
-inline double bytes_moved(const TransposeProblem& p) {
-  return 2.0 * static_cast<double>(p.rows) * static_cast<double>(p.cols) *
-         static_cast<double>(p.batch_count) * static_cast<double>(p.element_size);
-}
-
 constexpr bool is_square(const TransposeProblem& p) {
   return p.rows == p.cols && p.ldin == p.ldout;
 }
@@ -35,31 +30,24 @@ inline size_t dense_bytes(const TransposeProblem& p, int64_t copies) {
          static_cast<size_t>(p.element_size);
 }
 
-// The fraction of the copy bandwidth that the figures give for the problem.
-inline double share_of(const TransposeFigures& figures, const TransposeProblem& p,
-                       const RowAlignment& alignment) {
-  const int cut = (alignment.in < kSectorBytes ? kCutInput : kCutNone) +
-                  (alignment.out < kSectorBytes ? kCutOutput : kCutNone);
-  return figures.shares[std::bit_width(static_cast<uint64_t>(p.element_size)) - 1][cut];
-}
-
-// The same for kernels whose threads read lines of 128 bytes: without alignment to 128 bytes, these
-// extend over two tiles. H200: 0.930 against 0.958 for 16384 x 30000 fp32.
-inline double share_of_lines(const TransposeFigures& figures, const TransposeProblem& p,
-                             const RowAlignment& alignment) {
+// The share of the copy bandwidth for kernels whose threads read lines of 128 bytes: without
+// alignment to 128 bytes, these extend over two tiles. H200: 0.930 against 0.958 for 16384 x 30000
+// fp32.
+inline double share_of_lines(const TransposeFigures& figures, const TransposeFacts& facts) {
+  const RowAlignment& alignment = facts.alignment;
   const bool splits_lines =
       alignment.in < 128 && alignment.in >= kSectorBytes && alignment.out >= kSectorBytes;
-  return share_of(figures, p, alignment) * (splits_lines ? 0.965 : 1.0);
+  return share_of(figures, facts) * (splits_lines ? 0.965 : 1.0);
 }
 
 // Time of a grid of tiles. A block takes as long for a tile at the edge as for a full one:
 // tile_bytes are the bytes that all tiles would move if they were full. Tiles of data that need not
 // come from memory pass at kTileRate times the copy bandwidth; H200: 1.3 to 1.5.
-inline double tiles_seconds(const TransposeProblem& p, double share, double tile_bytes,
+inline double tiles_seconds(const TransposeFacts& facts, double share, double tile_bytes,
                             double block_seconds, const DeviceTraits& device) {
   constexpr double kTileRate = 1.4;
   return kLaunchSeconds + block_seconds +
-         std::max(bytes_moved(p) / (device.memory_bandwidth * share),
+         std::max(facts.bytes_moved / (device.memory_bandwidth * share),
                   tile_bytes / (device.memory_bandwidth * kTileRate));
 }
 

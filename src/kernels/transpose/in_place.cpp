@@ -14,13 +14,13 @@ bool is_dense(const TransposeProblem& p) {
 }  // namespace
 
 const char* configure_transpose_vector_in_place(const TransposeKernel& kernel,
-                                                const TransposeProblem& p,
+                                                const TransposeFacts& facts,
                                                 const DeviceTraits& device, const PlanOptions&,
                                                 TransposeConfig* config) {
+  const TransposeProblem& p = facts.problem;
   if (!p.in_place()) return kOnlyInPlaceReason;
   if (!is_square(p)) return kOnlySquareReason;
-  const RowAlignment alignment = row_alignment(p);
-  if (!alignment.in_packs()) return kNotInPacksReason;
+  if (!facts.alignment.in_packs()) return kNotInPacksReason;
   const bool large = p.element_size == 16;
   const PatchKernel tiles = {.tile = large ? PatchTile{5, 5, 0} : PatchTile{4, 4, 0},
                              .fit = PatchKernel::Fit::kSquare,
@@ -31,16 +31,17 @@ const char* configure_transpose_vector_in_place(const TransposeKernel& kernel,
   config->shared_bytes = 2 * grid.shared_bytes;  // of both tiles
   if (const char* reason = refuse_size(*config, grid.blocks, device)) return reason;
   config->blocks = p.batch_count == 0 ? 0 : tile_pairs(grid.tiles_r) * p.batch_count;
-  config->seconds = tiles_seconds(p, share_of_lines(kernel.figures, p, alignment),
+  config->seconds = tiles_seconds(facts, share_of_lines(kernel.figures, facts),
                                   full_tile_bytes(grid), kernel.figures.block_seconds, device);
   return nullptr;
 }
 
 const char* configure_transpose_through_workspace(const TransposeKernel& kernel,
-                                                  const TransposeProblem& p,
+                                                  const TransposeFacts& facts,
                                                   const DeviceTraits& device,
                                                   const PlanOptions& options,
                                                   TransposeConfig* config) {
+  const TransposeProblem& p = facts.problem;
   if (!p.in_place()) return kOnlyInPlaceReason;
   // The address of a workspace is aligned to more than any access is, as nullptr is.
   const TransposeProblem from = from_workspace(p, nullptr);
@@ -62,7 +63,8 @@ const char* configure_transpose_through_workspace(const TransposeKernel& kernel,
     config->copy_blocks = std::min(ceil_div(elements, kTransposeThreads), kMostGridBlocks);
   }
   const double rate = device.memory_bandwidth * kernel.figures.efficiency;
-  config->seconds = 2.0 * (kLaunchSeconds + kernel.figures.block_seconds) + bytes_moved(p) / rate;
+  config->seconds =
+      2.0 * (kLaunchSeconds + kernel.figures.block_seconds) + facts.bytes_moved / rate;
   return nullptr;
 }
 

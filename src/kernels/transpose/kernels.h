@@ -7,33 +7,33 @@
 namespace mygemm {
 
 // Vectorised accesses, for rows that begin at multiples of 16 bytes.
-const char* configure_transpose_vector(const TransposeKernel&, const TransposeProblem&,
+const char* configure_transpose_vector(const TransposeKernel&, const TransposeFacts&,
                                        const DeviceTraits&, const PlanOptions&, TransposeConfig*);
 // The same with input tiles loaded through a tensor map.
-const char* configure_transpose_tma(const TransposeKernel&, const TransposeProblem&,
+const char* configure_transpose_tma(const TransposeKernel&, const TransposeFacts&,
                                     const DeviceTraits&, const PlanOptions&, TransposeConfig*);
 // Vectorised accesses for rows that begin anywhere.
-const char* configure_transpose_shifted(const TransposeKernel&, const TransposeProblem&,
+const char* configure_transpose_shifted(const TransposeKernel&, const TransposeFacts&,
                                         const DeviceTraits&, const PlanOptions&, TransposeConfig*);
 // Narrow and small matrices without gaps.
-const char* configure_transpose_narrow(const TransposeKernel&, const TransposeProblem&,
+const char* configure_transpose_narrow(const TransposeKernel&, const TransposeFacts&,
                                        const DeviceTraits&, const PlanOptions&, TransposeConfig*);
 // Tiles in shared memory, an element a thread.
-const char* configure_transpose_tiled(const TransposeKernel&, const TransposeProblem&,
+const char* configure_transpose_tiled(const TransposeKernel&, const TransposeFacts&,
                                       const DeviceTraits&, const PlanOptions&, TransposeConfig*);
 // Square matrices in place: vectorised, and an element a thread.
-const char* configure_transpose_vector_in_place(const TransposeKernel&, const TransposeProblem&,
+const char* configure_transpose_vector_in_place(const TransposeKernel&, const TransposeFacts&,
                                                 const DeviceTraits&, const PlanOptions&,
                                                 TransposeConfig*);
-const char* configure_transpose_square_in_place(const TransposeKernel&, const TransposeProblem&,
+const char* configure_transpose_square_in_place(const TransposeKernel&, const TransposeFacts&,
                                                 const DeviceTraits&, const PlanOptions&,
                                                 TransposeConfig*);
 // Any matrix in place: copied to the workspace, and transposed from there.
-const char* configure_transpose_through_workspace(const TransposeKernel&, const TransposeProblem&,
+const char* configure_transpose_through_workspace(const TransposeKernel&, const TransposeFacts&,
                                                   const DeviceTraits&, const PlanOptions&,
                                                   TransposeConfig*);
 // Any problem, an element a thread.
-const char* configure_transpose_naive(const TransposeKernel&, const TransposeProblem&,
+const char* configure_transpose_naive(const TransposeKernel&, const TransposeFacts&,
                                       const DeviceTraits&, const PlanOptions&, TransposeConfig*);
 
 // The grids of two of these kernels alone, for other ones that launch them.

@@ -4,14 +4,15 @@
 
 namespace mygemm {
 
-const char* configure_transpose_naive(const TransposeKernel& kernel, const TransposeProblem& p,
+const char* configure_transpose_naive(const TransposeKernel& kernel, const TransposeFacts& facts,
                                       const DeviceTraits& device, const PlanOptions&,
                                       TransposeConfig* config) {
+  const TransposeProblem& p = facts.problem;
   // Throughput of a multiprocessor of an H200, divisions included: 1 x 9503796 of 1 byte in 65 us.
   constexpr double kElementsPerSecond = 1.1e9;
   // A thread that follows a cycle alone waits for memory at every element.
   constexpr double kCycleStep = 10e-9;
-  const double size = static_cast<double>(p.element_size), moved = bytes_moved(p);
+  const double size = static_cast<double>(p.element_size), moved = facts.bytes_moved;
   const double elements = moved / size / 2.0;
   config->threads = kTransposeThreads;
   config->blocks = elements >= static_cast<double>(kMostGridBlocks) * kTransposeThreads

@@ -56,18 +56,18 @@ NarrowGrid narrow_grid(const TransposeProblem& p) {
 
 }  // namespace
 
-const char* configure_transpose_narrow(const TransposeKernel& kernel, const TransposeProblem& p,
+const char* configure_transpose_narrow(const TransposeKernel& kernel, const TransposeFacts& facts,
                                        const DeviceTraits& device, const PlanOptions&,
                                        TransposeConfig* config) {
+  const TransposeProblem& p = facts.problem;
   if (p.in_place()) return kNotInPlaceReason;
   NarrowGrid grid = narrow_grid(p);
   if (grid.side == Side::kNone) {
     return "only for narrow or small matrices without gaps between their rows";
   }
   if (grid.blocks > kMostGridBlocks) return kTooManyTilesReason;
-  const RowAlignment alignment = row_alignment(p);
   const int access = narrow_access_bytes(p.element_size);
-  grid.wide = (grid.side == Side::kOutputRuns ? alignment.in : alignment.out) >= access;
+  grid.wide = (grid.side == Side::kOutputRuns ? facts.alignment.in : facts.alignment.out) >= access;
   const int elements = grid.wide ? access / static_cast<int>(p.element_size) : 1;
   grid.line_accesses = (grid.length + elements - 1) / elements;
   config->narrow = grid;
@@ -77,7 +77,7 @@ const char* configure_transpose_narrow(const TransposeKernel& kernel, const Tran
   // H200: 9 us for a run of 64 KiB.
   const double block_seconds =
       kernel.figures.block_seconds + static_cast<double>(grid.shared_bytes) / 8e9;
-  config->seconds = tiles_seconds(p, share_of_lines(kernel.figures, p, alignment), bytes_moved(p),
+  config->seconds = tiles_seconds(facts, share_of_lines(kernel.figures, facts), facts.bytes_moved,
                                   block_seconds, device);
   return nullptr;
 }

@@ -25,18 +25,18 @@ void set_shifted_grid(const TransposeProblem& p, const RowAlignment& alignment,
   take_grid(patch_grid(kernel, p, device), config);
 }
 
-const char* configure_transpose_shifted(const TransposeKernel& kernel, const TransposeProblem& p,
+const char* configure_transpose_shifted(const TransposeKernel& kernel, const TransposeFacts& facts,
                                         const DeviceTraits& device, const PlanOptions&,
                                         TransposeConfig* config) {
+  const TransposeProblem& p = facts.problem;
   if (p.in_place()) return kNotInPlaceReason;
-  const RowAlignment alignment = row_alignment(p);
-  set_shifted_grid(p, alignment, device, config);
+  set_shifted_grid(p, facts.alignment, device, config);
   // Small elements take many instructions a byte. H200: 8 us for 64 KiB of 1-byte elements, 3 us
   // for 32 KiB of 2-byte ones.
   const double rate = p.element_size == 1 ? 9e9 : p.element_size == 2 ? 12e9 : 40e9;
   const double block_seconds =
       kernel.figures.block_seconds + static_cast<double>(config->shared_bytes) / rate;
-  config->seconds = tiles_seconds(p, share_of_lines(kernel.figures, p, alignment),
+  config->seconds = tiles_seconds(facts, share_of_lines(kernel.figures, facts),
                                   full_tile_bytes(config->patches), block_seconds, device);
   return refuse_size(*config, config->blocks, device);
 }

@@ -1,6 +1,7 @@
 // The table of transpose kernels, and their Configs as text.
 #include <climits>
 #include <cstdio>
+#include <iterator>
 
 #include "host/transpose.h"
 #include "kernels/transpose/kernels.h"
@@ -141,6 +142,8 @@ const char* order_of(TileOrder order) {
 }
 
 }  // namespace
+
+static_assert(std::size(kKernels) <= kMostKernels);
 
 std::span<const TransposeKernel> kernels_for(const TransposeProblem&) { return kKernels; }
 

@@ -12,11 +12,6 @@ int ceil_log2(int64_t n) {
   return n <= 1 ? 0 : std::min(62, static_cast<int>(std::bit_width(static_cast<uint64_t>(n - 1))));
 }
 
-// n / 2^log2, rounded up, for n >= 0.
-int64_t ceil_shift(int64_t n, int log2) {
-  return (n >> log2) + ((n & ((int64_t{1} << log2) - 1)) != 0);
-}
-
 TileOrder tile_order(const TransposeProblem& p, int log2_pack) {
   // Rows at this distance are in the same few memory channels; reading in two places at once keeps
   // others busy. H200, fractions of a copy: 0.975 for 8192 x 8192 of 16 bytes, 0.931 with

@@ -29,17 +29,17 @@ PatchKernel patch_kernel(const TransposeProblem& p) {
 
 }  // namespace
 
-const char* configure_transpose_tma(const TransposeKernel& kernel, const TransposeProblem& p,
+const char* configure_transpose_tma(const TransposeKernel& kernel, const TransposeFacts& facts,
                                     const DeviceTraits& device, const PlanOptions&,
                                     TransposeConfig* config) {
+  const TransposeProblem& p = facts.problem;
   if (p.in_place()) return kNotInPlaceReason;
-  const RowAlignment alignment = row_alignment(p);
-  if (!alignment.in_packs()) return kNotInPacksReason;
+  if (!facts.alignment.in_packs()) return kNotInPacksReason;
   if (!fits_tensor_map(p, device)) return "not a tensor that a tensor map can describe";
   take_grid(patch_grid(patch_kernel(p), p, device), config);
   config->shared_bytes += sizeof(uint64_t);  // the barrier
   config->seconds =
-      tiles_seconds(p, share_of(kernel.figures, p, alignment), full_tile_bytes(config->patches),
+      tiles_seconds(facts, share_of(kernel.figures, facts), full_tile_bytes(config->patches),
                     kernel.figures.block_seconds, device);
   return refuse_size(*config, config->blocks, device);
 }

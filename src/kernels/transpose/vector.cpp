@@ -23,16 +23,16 @@ void set_vector_grid(const TransposeProblem& p, const DeviceTraits& device,
   config->streamed = is_streamed(p, device);
 }
 
-const char* configure_transpose_vector(const TransposeKernel& kernel, const TransposeProblem& p,
+const char* configure_transpose_vector(const TransposeKernel& kernel, const TransposeFacts& facts,
                                        const DeviceTraits& device, const PlanOptions&,
                                        TransposeConfig* config) {
+  const TransposeProblem& p = facts.problem;
   if (p.in_place()) return kNotInPlaceReason;
-  const RowAlignment alignment = row_alignment(p);
-  if (!alignment.in_packs()) return kNotInPacksReason;
+  if (!facts.alignment.in_packs()) return kNotInPacksReason;
   set_vector_grid(p, device, config);
   config->seconds =
-      tiles_seconds(p, share_of_lines(kernel.figures, p, alignment),
-                    full_tile_bytes(config->patches), kernel.figures.block_seconds, device);
+      tiles_seconds(facts, share_of_lines(kernel.figures, facts), full_tile_bytes(config->patches),
+                    kernel.figures.block_seconds, device);
   return refuse_size(*config, config->blocks, device);
 }
 

@@ -19,8 +19,9 @@ constexpr int64_t kMostExtent = (int64_t{1} << 31) - 1025;
 // Sets the tiles and the schedule, with all tiles data-parallel or with stream-K; returns the
 // reason where the kernel cannot run.
 template <class Tile>
-const char* schedule(const GemmProblem& p, const DeviceTraits& device, const PlanOptions& options,
+const char* schedule(const GemmFacts& facts, const DeviceTraits& device, const PlanOptions& options,
                      bool stream_k, GemmConfig* config) {
+  const GemmProblem& p = facts.problem;
   if (p.scales_only()) return "nothing is read of A and B";
   if (std::max({p.m, p.n, p.k}) > kMostExtent) return "m, n or k of 2^31 - 1024 and more";
   config->block_m = Tile::kBlockM;
@@ -56,11 +57,11 @@ const char* schedule(const GemmProblem& p, const DeviceTraits& device, const Pla
 // H200, 250 shapes: measured times differ from it by 4 to 12 %.
 template <class Tile>
 double seconds(const GemmConfig& config, const GemmFigures& figures, double step_factor,
-               const GemmProblem& p, const DeviceTraits& device) {
+               const GemmFacts& facts, const DeviceTraits& device) {
   constexpr double kElements = static_cast<double>(Tile::kBlockM) * Tile::kBlockN;
   constexpr double kStore = kStoreSeconds + kStoreElementSeconds * kElements;
-  const double step = 2.0 * kElements * Tile::kBlockK /
-                      (device.fp32_flops / device.num_sms * figures.efficiency) * step_factor;
+  const double step =
+      2.0 * kElements * Tile::kBlockK / (facts.sm_flops * figures.efficiency) * step_factor;
   const double tiles = config.schedule.tiles, steps = config.schedule.steps;
   const double l2_bytes = tiles * (Tile::kBlockM + Tile::kBlockN) * steps * Tile::kBlockK * 4.0;
   double computing;
@@ -79,7 +80,26 @@ double seconds(const GemmConfig& config, const GemmFigures& figures, double step
   }
   const double l2_rate = device.memory_bandwidth * estimate::kL2OverMemory;
   if (l2_bytes > computing * l2_rate) computing = std::max(computing, l2_bytes / l2_rate);
-  return kLaunchSeconds + estimate::overlapped(computing, estimate::memory_seconds(p, device));
+  return kLaunchSeconds + estimate::overlapped(computing, facts.memory_seconds);
+}
+
+// The lower bound of the same. least_k: with less the kernel refuses.
+template <class Tile>
+constexpr GemmBound bound(const GemmFigures& figures, bool stream_k, double least_k) {
+  constexpr double kElements = static_cast<double>(Tile::kBlockM) * Tile::kBlockN;
+  constexpr double kStore = kStoreSeconds + kStoreElementSeconds * kElements;
+  GemmBound bound = {.launches = kLaunchSeconds,
+                     .tile_fixed = kStore,
+                     .least_tiles = 1.0,
+                     .per_element = 1.0 / (Tile::kBlockM * Tile::kBlockN),
+                     .per_long = 1.0 / std::max(Tile::kBlockM, Tile::kBlockN),
+                     .tile_flops = 2.0 * kElements / figures.efficiency,
+                     .least_k = least_k};
+  if (stream_k) {
+    bound.fill += kStreamKSeconds + (kStreamKElementSeconds + kFixupElementSeconds) * kElements;
+    bound.most_k = StreamK::kLeastRange * Tile::kBlockK;
+  }
+  return bound;
 }
 
 }  // namespace mygemm::persistent

@@ -40,16 +40,17 @@ using Tensor128x128 = TensorTile<128, 5, 32, 8, 56>;
 using Tensor128x64 = TensorTile<64, 8, 32, 8, 56>;
 
 template <class Tile, bool kStreamK>
-const char* configure_tf32x3(const GemmKernel& kernel, const GemmProblem& p,
+const char* configure_tf32x3(const GemmKernel& kernel, const GemmFacts& facts,
                              const DeviceTraits& device, const PlanOptions& options,
                              GemmConfig* config) {
+  const GemmProblem& p = facts.problem;
   if (p.math == MYGEMM_MATH_STRICT) return "strict math: FP32 multiply-adds alone";
   if (!options.forced && p.k < Tile::kLeastK) {
     return "k is too short for tensor cores to be as accurate as a chain";
   }
   // TT is computed as its transposed, which is NN.
   config->transposed = p.transa && p.transb;
-  if (const char* reason = persistent::schedule<Tile>(p, device, options, kStreamK, config)) {
+  if (const char* reason = persistent::schedule<Tile>(facts, device, options, kStreamK, config)) {
     return reason;
   }
   const bool mapped = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
@@ -57,8 +58,15 @@ const char* configure_tf32x3(const GemmKernel& kernel, const GemmProblem& p,
   const GemmFigures& figures = kernel.figures;
   const double step_factor =
       (mapped ? 1.0 : figures.misaligned) * (!p.transa && p.transb ? figures.transposing : 1.0);
-  config->seconds = persistent::seconds<Tile>(*config, figures, step_factor, p, device);
+  config->seconds = persistent::seconds<Tile>(*config, figures, step_factor, facts, device);
   return nullptr;
+}
+
+template <class Tile, bool kStreamK>
+constexpr GemmBound tf32x3_bound(const GemmFigures& figures) {
+  GemmBound bound = persistent::bound<Tile>(figures, kStreamK, Tile::kLeastK);
+  bound.takes_strict = false;
+  return bound;
 }
 
 namespace cuda {

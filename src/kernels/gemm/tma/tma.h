@@ -87,16 +87,21 @@ double step_factor(const GemmConfig& config) {
 }  // namespace tma
 
 template <class Tile, bool kStreamK>
-const char* configure_tma(const GemmKernel& kernel, const GemmProblem& p,
+const char* configure_tma(const GemmKernel& kernel, const GemmFacts& facts,
                           const DeviceTraits& device, const PlanOptions& options,
                           GemmConfig* config) {
-  if (const char* reason = persistent::schedule<Tile>(p, device, options, kStreamK, config)) {
+  if (const char* reason = persistent::schedule<Tile>(facts, device, options, kStreamK, config)) {
     return reason;
   }
-  tma::configure_loads(p, config);
+  tma::configure_loads(facts.problem, config);
   config->seconds = persistent::seconds<Tile>(*config, kernel.figures,
-                                              tma::step_factor<Tile>(*config), p, device);
+                                              tma::step_factor<Tile>(*config), facts, device);
   return nullptr;
+}
+
+template <class Tile, bool kStreamK>
+constexpr GemmBound tma_bound(const GemmFigures& figures) {
+  return persistent::bound<Tile>(figures, kStreamK, /*least_k=*/1);
 }
 
 namespace cuda {

@@ -1,0 +1,109 @@
+// Facts of a matrix product on a device, worked out once for the estimates of all its kernels; and
+// lower bounds of estimates, by which a plan passes over most kernels. Pure.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "device_traits.h"
+#include "kernels/gemm/operands.h"
+
+namespace mygemm {
+
+namespace estimate {
+
+// Fraction of the shorter of compute and transfer time that is not overlapped. H200, warptiled:
+// 64^3 and 128^3 in batches, 65536 x 64 x 64 and 100000 x 100 x 100, within 6 %.
+constexpr double kNotOverlapped = 0.5;
+
+inline double overlapped(double computing, double moving) {
+  return std::max(computing, moving) + kNotOverlapped * std::min(computing, moving);
+}
+
+}  // namespace estimate
+
+// Sizes are doubles, since their products may exceed every integer type.
+struct GemmFacts {
+  GemmFacts(const GemmProblem& p, const DeviceTraits& device)
+      : problem(p),
+        type(p.a.type),
+        one_type(p.b.type == type && p.c.type == type && p.d.type == type),
+        strict(p.math == MYGEMM_MATH_STRICT),
+        aligned(both_aligned(p)),
+        k(p.scales_only() ? 0.0 : static_cast<double>(p.k)) {
+    const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n);
+    const auto batch = static_cast<double>(p.batch_count);
+    const double longer = std::max(m, n);
+    thin = std::min(m, n);
+    area = m * n * batch;
+    sm_flops = device.fp32_flops / device.num_sms;
+    flop_seconds = 1.0 / sm_flops;
+    sm_matrices = batch / device.num_sms;
+    sm_long = longer * sm_matrices;
+    sm_area = thin * sm_long;
+    const double outputs = area * (p.epilogue.beta.is(0.0f) ? 1.0 : 2.0);
+    memory_seconds = 4.0 * (k * (m + n) * batch + outputs) / device.memory_bandwidth;
+    long_seconds = 4.0 * (k * longer * batch + outputs) / device.memory_bandwidth;
+  }
+
+  const GemmProblem& problem;
+  mygemmDataType_t type;           // of A; of all operands where one_type
+  bool one_type, strict, aligned;  // aligned: A and B
+  double k;                        // 0 where A and B are not read
+  double area;                     // elements of D
+  double thin;                     // the smaller of m and n
+  // For each multiprocessor: elements of D, lengths of its longer side, matrices.
+  double sm_area, sm_long, sm_matrices;
+  double sm_flops, flop_seconds;  // FFMA peak of a multiprocessor, and its inverse
+  double memory_seconds;          // least time of the traffic: A, B once, D written, C if read
+  double long_seconds;            // the same without the operand of the smaller side
+};
+
+// The constants of a lower bound of a kernel's estimate, which follow from its tile and its
+// figures. The default holds for kernels that move each operand at least once. Times in seconds.
+struct GemmBound {
+  double launches = 0;                   // not overlapped with memory traffic
+  double fill = 0;                       // of the first block, whatever the k
+  double tile_fixed = 0;                 // the same for each tile of a multiprocessor ...
+  double least_tiles = 0;                // ... and for no fewer tiles than these
+  double per_element = 0, per_long = 0;  // tiles for each element of D, and along its longer side
+  double tile_flops = 0;                 // that FFMA peak does in the time of a k of a tile
+  double k_seconds = 0;                  // of a k of a tile alone, where that is longer
+  double lone_share = 1;                 // least share of a tile's k that a block computes
+  double most_k = kNoLimit;              // the most k of a tile that a block is sure to compute
+  double moving = 1;                     // factor of the time of the memory traffic ...
+  bool moves_long = false;               // ... of which the operand of the smaller side is no part
+  bool takes_strict = true;              // strict math
+  double not_overlapped = estimate::kNotOverlapped;
+  double least_k = 0;           // with less the kernel refuses
+  double most_thin = kNoLimit;  // with a larger smaller side the kernel refuses
+
+  static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+};
+
+// The lower bound; infinite where the kernel is known to refuse. There are no divisions here, since
+// a plan asks it of every kernel. The tests hold it against the estimates.
+inline double least_seconds(const GemmBound& bound, const GemmFacts& facts) {
+  if (facts.k < bound.least_k || facts.thin > bound.most_thin ||
+      (facts.strict && !bound.takes_strict)) {
+    return GemmBound::kNoLimit;
+  }
+  if (facts.area == 0.0) return 0.0;
+  // Not std::max: of references, for which the compiler makes branches.
+  const auto larger = [](double x, double y) { return x > y ? x : y; };
+  const auto smaller = [](double x, double y) { return x < y ? x : y; };
+  const double tiles = larger(
+      larger(facts.sm_area * bound.per_element, facts.sm_long * bound.per_long), facts.sm_matrices);
+  const double k_seconds = bound.tile_flops * facts.flop_seconds;
+  const double lone =
+      smaller(facts.k * bound.lone_share, bound.most_k) * larger(k_seconds, bound.k_seconds);
+  const double computing = bound.fill + larger(tiles, bound.least_tiles) * bound.tile_fixed +
+                           larger(tiles * facts.k * k_seconds, lone);
+  const double moving =
+      bound.moving * (bound.moves_long ? facts.long_seconds : facts.memory_seconds);
+  constexpr double kMargin = 1.0 - 1e-9;  // estimates are rounded in other places
+  return kMargin * (bound.launches + larger(computing, moving) +
+                    bound.not_overlapped * smaller(computing, moving));
+}
+
+}  // namespace mygemm
