@@ -38,7 +38,7 @@ bool pointer_ok(const char* argument, const void* pointer, int64_t alignment) {
          refuse("%s = %p is not a multiple of %lld bytes", argument, pointer, number(alignment));
 }
 
-constexpr Wide kAddressSpace = static_cast<Wide>(INT64_MAX);  // bytes
+constexpr int64_t kAddressSpace = INT64_MAX;  // bytes
 
 // From the first element of a matrix to its last.
 Wide elements_of(int64_t runs, int64_t run_length, int64_t ld) {
