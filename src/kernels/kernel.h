@@ -68,10 +68,9 @@ std::span<const GemmKernel> kernels_for(const GemmProblem&);
 std::span<const SoftmaxKernel> kernels_for(const SoftmaxProblem&);
 std::span<const TransposeKernel> kernels_for(const TransposeProblem&);
 
-// Every operation has, in its config.h,
-//   least_seconds(kernel, facts)  a lower bound of what configure() estimates, which a plan works
-//   out
-//       for every kernel in a fraction of the time: it configures those alone that it leaves
+// Every operation has, in its config.h, least_seconds(kernel, facts): a lower bound of what
+// configure() estimates, worked out in a fraction of its time. A plan asks it of every kernel, and
+// configures those alone that may still be the fastest.
 
 // Whether the kernel takes the problem's element types; products: kernels/gemm/config.h.
 inline bool takes_types(const SoftmaxKernel&, const SoftmaxFacts&) { return true; }
