@@ -8,6 +8,7 @@ import json
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 import mutants
 from mutant_list import Mutant
@@ -73,6 +74,29 @@ class Mutants(unittest.TestCase):
         self.assertEqual(len(mutants.changed(self.root, everything)), mutants.SAMPLE)
         self.write(SOURCE.replace("http", "https"))
         self.assertEqual(mutants.changed(self.root, everything), everything)
+
+    def test_the_order_is_random_and_changes_with_the_code_alone(self):
+        everything = [mutant(str(i), find="url") for i in range(30)]
+        first = mutants.in_random_order(self.root, everything)
+        self.assertNotEqual(first, everything)
+        self.assertEqual(sorted(first), sorted(everything))
+        self.assertEqual(mutants.in_random_order(self.root, everything), first)
+        self.write(SOURCE.replace("http", "https"))
+        self.assertNotEqual(mutants.in_random_order(self.root, everything), first)
+
+    def test_a_baseline_runs_once_and_only_where_a_mutant_needs_it(self):
+        ran = []
+        one, two, three = (mutant(str(i), **{"few_blocks": i == 2}) for i in range(3))
+        build = mutants.Build(None, None, self.root / "library.so", None, None)
+        with mock.patch.object(mutants, "check_mutant", lambda build, m: "killed"), \
+             mock.patch.object(mutants, "run_tests", lambda build, selection, folder:
+                               (ran.append(selection) or not selection[1], "failed")), \
+             contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(mutants.check(build, [one, two, three], 2, 1000),
+                             ([one, two], [three]))
+            self.assertEqual(len(ran), 2)
+            self.assertEqual(mutants.check(build, [one, two, three], 2, 0), ([], []))
+        self.assertEqual(len(ran), 2)
 
 
 if __name__ == "__main__":

@@ -106,10 +106,14 @@ TEST_P(GemmRow, IntegersAreExact) {
 
 TEST_P(GemmRow, ScalarsOfEveryKindInBothPointerModes) {
   std::vector<GemmCase> cases;
+  int number = 0;
   for (GemmCase gemm : feature_cases()) {
     for (const auto mode : {MYGEMM_POINTER_MODE_HOST, MYGEMM_POINTER_MODE_DEVICE}) {
       for (const float alpha : {0.0f, 1.0f, -1.75f}) {
         for (const float beta : {0.0f, 1.0f, 0.375f}) {
+          // The emulator computes each with one of the two shapes that are not deep.
+          const bool skip = gemm.k < 100 && (number++ + gemm.m) % 2 != 0;
+          if (kBuild == Build::kEmulated && skip) continue;
           gemm.pointer_mode = mode;
           gemm.alpha = alpha;
           gemm.beta = beta;
@@ -193,6 +197,9 @@ TEST_P(GemmRow, BatchesOfSmallMatrices) {
     for (const Form form : {Form::kStrided, Form::kPointers}) {
       for (const mygemmOperation_t transa : kOperations) {
         for (const mygemmOperation_t transb : kOperations) {
+          // The emulator computes every other one, each form with all operations.
+          const bool skip = (shape.m + static_cast<int>(form) + transa + transb) % 2 != 0;
+          if (kBuild == Build::kEmulated && skip) continue;
           GemmCase gemm = shaped(shape);
           gemm.form = form;
           gemm.batch = 37;

@@ -125,7 +125,7 @@ class SpecialValues : public RowTest {
   // read, aligned and not.
   void run(const std::string& name, const Factors& f) { run(name, f, {0, 1, 2, 3}); }
 
-  // Runs an expensive case: in the emulator with two of the four operations.
+  // Runs an expensive case, or one of many alike: in the emulator with two of the four operations.
   void run_large(const std::string& name, const Factors& f) {
     if (kBuild != Build::kEmulated) return run(name, f);
     const bool first = (large_runs_ + large_runs_ / 2) % 2 == 0;  // 0 1 1 0

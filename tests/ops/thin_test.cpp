@@ -40,6 +40,9 @@ class GemmThinRow : public RowTest {
       for (const mygemmOperation_t transa : kOperations) {
         for (const mygemmOperation_t transb : kOperations) {
           for (const int64_t padding : {0, 1}) {
+            // The emulator computes every other one, and the others of the next shape.
+            const bool skip = (&shape - shapes.data() + transa + transb + padding) % 2 != 0;
+            if (kBuild == Build::kEmulated && skip) continue;
             gemm.transa = transa;
             gemm.transb = transb;
             gemm.padding = padding;

@@ -1,6 +1,6 @@
 """Static test: register-bank conflicts of multiply-adds, in what ptxas made of kernels.
 
-register_banks.py NVCC TABLE [--update] -- SOURCE... -- NVCC_ARGUMENT...
+register_banks.py TABLE [--update] CUBIN...
 
 Registers of sm_90 lie in two banks, by parity of their number. A multiply-add that reads two
 different registers of a bank takes twice as long, unless one of them stands in the same place of
@@ -13,9 +13,7 @@ import argparse
 import pathlib
 import re
 import struct
-import subprocess
 import sys
-import tempfile
 
 FFMA_OF_REGISTERS = 0x223  # the low 12 bits of the instruction
 MOST_GROWTH = 2.0  # points
@@ -65,28 +63,23 @@ def readable(name):
     return f"tma {tile[1]} x {tile[2]}, A {a}, B {b}{', fused' if loads[3] == '1' else ''}"
 
 
-def measure(nvcc, sources, arguments):
+def measure(cubins):
     shares = {}
-    with tempfile.TemporaryDirectory() as folder:
-        cubin = pathlib.Path(folder) / "kernels.cubin"
-        for source in sources:
-            subprocess.run([nvcc, *arguments, "-cubin", "-o", str(cubin), source], check=True)
-            for name, code in code_of(cubin):
-                share = conflict_share(code)
-                if share is not None:
-                    shares[readable(name)] = share
+    for cubin in cubins:
+        for name, code in code_of(cubin):
+            share = conflict_share(code)
+            if share is not None:
+                shares[readable(name)] = share
     return shares
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("nvcc")
     parser.add_argument("table", type=pathlib.Path)
+    parser.add_argument("cubins", nargs="+", metavar="CUBIN")
     parser.add_argument("--update", action="store_true", help="write the table")
-    first = sys.argv.index("--")
-    second = sys.argv.index("--", first + 1)
-    options = parser.parse_args(sys.argv[1:first])
-    shares = measure(options.nvcc, sys.argv[first + 1 : second], sys.argv[second + 1 :])
+    options = parser.parse_args()
+    shares = measure(options.cubins)
     if options.update:
         lines = [f"{share:5.1f}  {name}\n" for name, share in sorted(shares.items())]
         options.table.write_text("".join(lines))
