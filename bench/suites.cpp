@@ -47,11 +47,14 @@ SgemmCase product(int64_t m, int64_t n, int64_t k, std::string transa = "N",
   return result;
 }
 
+SgemmCase batch(SgemmCase of_one, int64_t count, const char* form) {
+  of_one.batch = count;
+  of_one.form = form;
+  return of_one;
+}
+
 SgemmCase batch(int64_t size, int64_t count, const char* form) {
-  SgemmCase result = product(size, size, size);
-  result.batch = count;
-  result.form = form;
-  return result;
+  return batch(product(size, size, size), count, form);
 }
 
 std::vector<SgemmCase> random_products(const SuiteOptions& options) {
@@ -96,7 +99,7 @@ TransposeCase transpose(int64_t rows, int64_t cols, int64_t element_size = 4, in
 }  // namespace
 
 const std::vector<std::string>& sgemm_suites() {
-  static const std::vector<std::string> names = {"squares", "ops",    "odd",  "skinny",
+  static const std::vector<std::string> names = {"squares", "ops",    "odd",  "skinny", "short",
                                                  "batched", "random", "data", "tiny"};
   return names;
 }
@@ -159,6 +162,21 @@ std::vector<SgemmCase> sgemm_suite(const std::string& name, const SuiteOptions& 
              product(128, 128, 65536), product(32, 32, 1048576),  product(65536, 64, 64),
              product(64, 65536, 1024), product(100000, 100, 100), product(4096, 4096, 64),
              product(4096, 4096, 8),   product(1, 1, 1048576)};
+  } else if (name == "short") {
+    for (int64_t k : {64, 128, 256, 384, 512}) {
+      cases.push_back(product(4096, 4096, k));
+    }
+    for (const char* b : {"N", "T"}) {
+      cases.push_back(product(3072, 3072, 320, b, b));
+      cases.push_back(product(3001, 2999, 301, "N", b));
+      cases.push_back(product(2048, 2048, 256, b, b));
+      cases.push_back(product(1024, 1024, 256, "N", b));
+      cases.push_back(product(8192, 512, 512, "N", b));
+    }
+    cases.push_back(batch(product(512, 512, 64, "T", "N"), 64, "strided"));
+    cases.push_back(batch(product(512, 64, 512), 64, "strided"));
+    cases.push_back(batch(product(1024, 128, 512), 64, "strided"));
+    cases.push_back(batch(product(512, 512, 512), 16, "pointers"));
   } else if (name == "batched") {
     cases = {batch(16, 16384, "strided"), batch(32, 4096, "strided"), batch(64, 1024, "strided"),
              batch(128, 256, "strided"),  batch(256, 64, "strided"),  batch(512, 32, "strided"),

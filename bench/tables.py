@@ -18,9 +18,10 @@ import runs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = {"default": "h200-sgemm-default.json", "strict": "h200-sgemm.json",
-         "random": "h200-sgemm-random.json", "data": "h200-sgemm-data.json",
-         "softmax": "h200-softmax.json", "transpose": "h200-transpose.json",
-         "hot": "h200-transpose-hot.json", "overhead": "h200-overhead.json"}
+         "short": "h200-sgemm-short.json", "random": "h200-sgemm-random.json",
+         "data": "h200-sgemm-data.json", "softmax": "h200-softmax.json",
+         "transpose": "h200-transpose.json", "hot": "h200-transpose-hot.json",
+         "overhead": "h200-overhead.json"}
 NO_RUN = "No such run is in the repository yet.\n"
 SHORT = 5e-3  # ms; the launch is a large part of a cuBLAS product that takes no longer
 LARGE = 1000  # smallest m, n and k of a large product
@@ -339,6 +340,8 @@ def documents(all_runs):
         "docs/performance.md": named({
             "default": products(all_runs["default"], "default", "default", ["cublas"]),
             "strict": products(all_runs["strict"], "strict", "strict", list(PEERS)),
+            "short": (products(all_runs["short"], "short", "default", ["cublas"])
+                      if "short" in all_runs else NO_RUN),
             "random": random_products(all_runs["random"]),
             "data": products_by_data(all_runs["data"]) if "data" in all_runs else NO_RUN,
             "softmax": softmax(all_runs["softmax"]),
