@@ -63,8 +63,8 @@ typedef enum { MYGEMM_SOFTMAX = 0, MYGEMM_LOG_SOFTMAX = 1 } mygemmSoftmaxMode_t;
 
 /* DEFAULT: FP32-accurate: the bound of the error of each element is no larger than that of a chain
  * of FP32 fused multiply-adds, and where k is large sums may be made on tensor cores, of three TF32
- * products for each FP32 one. STRICT: FP32 fused multiply-adds only. Nothing is ever rounded to
- * TF32 and left so. docs/accuracy.md says what holds for which data. */
+ * or six BF16 products for each FP32 one. STRICT: FP32 fused multiply-adds only. Nothing is ever
+ * rounded to TF32 or BF16 and left so. docs/accuracy.md says what holds for which data. */
 typedef enum { MYGEMM_MATH_DEFAULT = 0, MYGEMM_MATH_STRICT = 1 } mygemmMathMode_t;
 
 /* The function that a product applies to each element last, in FP32:

@@ -21,4 +21,11 @@ __device__ __forceinline__ void add_in_order(float& d, float a) {
   asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(d) : "f"(a));
 }
 
+// cvt.rn.bf16x2: two values rounded to BF16, x in the lower half.
+__device__ __forceinline__ unsigned pack_bf16(float x, float y) {
+  unsigned pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(y), "f"(x));
+  return pair;
+}
+
 }  // namespace mygemm::ptx

@@ -19,16 +19,18 @@
 namespace emulator {
 namespace {
 
-constexpr int kDepth = 8, kWarpRows = 16, kMostColumns = 256;
+constexpr int kMostDepth = 16, kWarpRows = 16, kMostColumns = 256;
 constexpr unsigned kGroupWarps = 4;
 constexpr uint64_t kDestroyed = 0xffffffffu;  // NaN
 
 struct Product {
-  const unsigned* a;
+  ProductType type;
   uint64_t b;
   bool add;
 
-  bool same_but_registers(const Product& other) const { return b == other.b && add == other.add; }
+  bool operator==(const Product&) const = default;
+  // k of the operands.
+  int depth() const { return type == ProductType::kTf32 ? 8 : kMostDepth; }
 };
 
 struct Lane {
@@ -36,6 +38,7 @@ struct Lane {
   float* d = nullptr;
   std::vector<float> sums;  // the result, for d
   std::vector<Product> products;
+  std::vector<const unsigned*> a;  // of each product
 };
 
 struct Warp {
@@ -50,7 +53,7 @@ struct Warp {
 // By resident block and number of the warp; and of the warpgroup, for the products of its warp that
 // is ahead.
 std::map<std::pair<unsigned, unsigned>, Warp> warps;
-std::map<std::pair<unsigned, unsigned>, std::vector<std::pair<uint64_t, bool>>> asked_for;
+std::map<std::pair<unsigned, unsigned>, std::vector<Product>> asked_for;
 
 Warp& own_warp() { return warps[{resident_block(), thread_number() / kWarpSize}]; }
 
@@ -74,26 +77,50 @@ double cut_extreme(double x) {
   return std::ldexp(std::trunc(std::ldexp(x, 149)), -149);
 }
 
+double of_bf16(unsigned bits) { return static_cast<double>(std::bit_cast<float>(bits << 16)); }
+
 struct Operands {
-  double a[kWarpRows][kDepth];
-  double b[kDepth][kMostColumns];
+  double a[kWarpRows][kMostDepth];
+  double b[kMostDepth][kMostColumns];
 };
 
-// The 8 k of `columns` columns, which lie as swizzle.h says: chunk c of 16 bytes of the r-th line
-// of 128 bytes where c ^ (r % 8) would be.
-void read_b(Operands& operands, unsigned block, uint64_t matrix, int columns) {
-  constexpr uint64_t kFields = uint64_t{1} << 16 | uint64_t{64} << 32 | uint64_t{1} << 62;
-  if ((matrix & ~uint64_t{0x3fff}) != kFields) {
+// A lane's registers of A. The rows of a warp are 16.
+void take_a(Operands& operands, ProductType type, unsigned lane, const unsigned* a) {
+  const unsigned t = lane % 4;
+  for (unsigned e = 0; e < 4; ++e) {
+    double* const row = operands.a[lane / 4 + e % 2 * 8];
+    if (type == ProductType::kTf32) {
+      row[t + e / 2 * 4] = cut_to_tf32(a[e]);
+    } else {
+      row[2 * t + e / 2 * 8] = of_bf16(a[e] & 0xffff);
+      row[2 * t + e / 2 * 8 + 1] = of_bf16(a[e] >> 16);
+    }
+  }
+}
+
+// The matrix of a descriptor whose upper fields must be `fields`: `first` is its first byte.
+const std::byte* matrix_at(unsigned block, uint64_t matrix, uint64_t fields, size_t bytes,
+                           unsigned* first) {
+  if ((matrix & ~uint64_t{0x3fff}) != fields) {
     stop("wgmma of a matrix that is described otherwise: %016llx",
          static_cast<unsigned long long>(matrix));
   }
-  const unsigned first = static_cast<unsigned>(matrix & 0x3fff) * 16;
-  if (first % 1024 > 96) stop("wgmma of a matrix at byte %u, not the first lines", first);
-  const unsigned base = first / 1024 * 1024;
-  const std::byte* const shared = shared_address(block, base);
-  if (base + static_cast<size_t>(columns) * 128 > shared_bytes()) {
-    stop("wgmma of %d columns from byte %u, beyond the block's shared memory", columns, first);
+  *first = static_cast<unsigned>(matrix & 0x3fff) * 16;
+  const unsigned base = *first / 1024 * 1024;
+  if (base + bytes > shared_bytes()) {
+    stop("wgmma of %zu bytes from byte %u, beyond the block's shared memory", bytes, base);
   }
+  return shared_address(block, base);
+}
+
+// The 8 k of `columns` columns, which lie as swizzle.h says: chunk c of 16 bytes of the r-th line
+// of 128 bytes where c ^ (r % 8) would be.
+void read_tf32(Operands& operands, unsigned block, uint64_t matrix, int columns) {
+  constexpr uint64_t kFields = uint64_t{1} << 16 | uint64_t{64} << 32 | uint64_t{1} << 62;
+  unsigned first;
+  const std::byte* const shared =
+      matrix_at(block, matrix, kFields, static_cast<size_t>(columns) * 128, &first);
+  if (first % 1024 > 96) stop("wgmma of a matrix at byte %u, not the first lines", first);
   for (int column = 0; column < columns; ++column) {
     for (unsigned half = 0; half < 2; ++half) {
       const unsigned chunk = (first % 1024 / 16 + half) ^ static_cast<unsigned>(column % 8);
@@ -104,9 +131,57 @@ void read_b(Operands& operands, unsigned block, uint64_t matrix, int columns) {
   }
 }
 
-// Each sum is rounded once, towards zero. Products are exact in FP64, and the sum of nine numbers
-// nearly so.
-void add_products(double (&sums)[kWarpRows][kMostColumns], const Operands& operands, int columns) {
+// A BF16 value of the r-th line of 64 bytes: chunk c of 16 bytes lies where c ^ (r / 2 % 4) would.
+double bf16_of_line(const std::byte* lines, int line, int element) {
+  uint16_t bits;
+  const int chunk = element / 8 ^ line / 2 % 4;
+  std::memcpy(&bits, lines + line * 64 + chunk * 16 + element % 8 * 2, sizeof bits);
+  return of_bf16(bits);
+}
+
+// 16 k of `columns` columns, each a line of 32 k.
+void read_bf16(Operands& operands, unsigned block, uint64_t matrix, int columns) {
+  constexpr uint64_t kFields = uint64_t{1} << 16 | uint64_t{32} << 32 | uint64_t{2} << 62;
+  unsigned first;
+  const std::byte* const shared =
+      matrix_at(block, matrix, kFields, static_cast<size_t>(columns) * 64, &first);
+  if (first % 1024 > 32) stop("wgmma of a matrix at byte %u, not the first lines", first);
+  const int from = static_cast<int>(first % 1024 / 2);
+  for (int column = 0; column < columns; ++column) {
+    for (int k = 0; k < kMostDepth; ++k) {
+      operands.b[k][column] = bf16_of_line(shared, column, from + k);
+    }
+  }
+}
+
+// 16 k of `columns` columns, in blocks of 32 lines, each of one k of 32 columns.
+void read_bf16_mn_major(Operands& operands, unsigned block, uint64_t matrix, int columns) {
+  constexpr uint64_t kFields = uint64_t{128} << 16 | uint64_t{32} << 32 | uint64_t{2} << 62;
+  unsigned first;
+  const std::byte* const shared = matrix_at(
+      block, matrix, kFields, (static_cast<size_t>(columns) / 32 - 1) * 2048 + 1024, &first);
+  if (first % 1024 > 0) stop("wgmma of a matrix at byte %u, not the first line of 8", first);
+  for (int column = 0; column < columns; ++column) {
+    for (int k = 0; k < kMostDepth; ++k) {
+      operands.b[k][column] = bf16_of_line(shared + column / 32 * 2048, k, column % 32);
+    }
+  }
+}
+
+void read_b(Operands& operands, unsigned block, const Product& product, int columns) {
+  if (product.type == ProductType::kTf32) {
+    read_tf32(operands, block, product.b, columns);
+  } else if (product.type == ProductType::kBf16) {
+    read_bf16(operands, block, product.b, columns);
+  } else {
+    read_bf16_mn_major(operands, block, product.b, columns);
+  }
+}
+
+// Each sum is rounded once, towards zero. Products are exact in FP64, and the sum of 9 or 17
+// numbers nearly so.
+void add_products(double (&sums)[kWarpRows][kMostColumns], const Operands& operands, int depth,
+                  int columns) {
   constexpr int kAtOnce = 16;
   constexpr uint64_t kCutOff = (1u << (53 - 24)) - 1;
   for (int row = 0; row < kWarpRows; ++row) {
@@ -115,7 +190,7 @@ void add_products(double (&sums)[kWarpRows][kMostColumns], const Operands& opera
       double* const d = &sums[row][first];
       double sum[kAtOnce];
       for (int c = 0; c < kAtOnce; ++c) sum[c] = d[c];
-      for (int k = 0; k < kDepth; ++k) {
+      for (int k = 0; k < depth; ++k) {
         for (int c = 0; c < kAtOnce; ++c) sum[c] += a[k] * operands.b[k][first + c];
       }
       for (int c = 0; c < kAtOnce; ++c) {
@@ -153,15 +228,13 @@ void carry_out(Warp& warp, unsigned block) {
   for (; warp.done < warp.committed; ++warp.done) {
     const Product& first = warp.lanes[0].products[warp.done];
     for (unsigned l = 0; l < kWarpSize; ++l) {
-      const Product& product = warp.lanes[l].products[warp.done];
-      if (!product.same_but_registers(first)) stop("wgmma of which lanes disagree");
-      for (size_t e = 0; e < 4; ++e) {
-        operands.a[l / 4 + e % 2 * 8][l % 4 + e / 2 * 4] = cut_to_tf32(product.a[e]);
-      }
+      const Lane& lane = warp.lanes[l];
+      if (lane.products[warp.done] != first) stop("wgmma of which lanes disagree");
+      take_a(operands, first.type, l, lane.a[warp.done]);
     }
-    read_b(operands, block, first.b, columns);
+    read_b(operands, block, first, columns);
     if (!first.add) std::memset(sums, 0, sizeof sums);
-    add_products(sums, operands, columns);
+    add_products(sums, operands, first.depth(), columns);
   }
   for (unsigned l = 0; l < kWarpSize; ++l) {
     Lane& lane = warp.lanes[l];
@@ -182,8 +255,8 @@ void require_untouched(const Lane& lane) {
 // Checks that the warps of a warpgroup issue the same products.
 void compare_with_group(Warp& warp, const Product& product) {
   auto& asked = asked_for[{resident_block(), thread_number() / kWarpSize / kGroupWarps}];
-  if (warp.issued == asked.size()) asked.emplace_back(product.b, product.add);
-  if (asked[warp.issued] != std::pair(product.b, product.add)) {
+  if (warp.issued == asked.size()) asked.push_back(product);
+  if (asked[warp.issued] != product) {
     stop("wgmma of which the warps of a warpgroup disagree");
   }
   ++warp.issued;
@@ -196,7 +269,8 @@ void fence_products() {
   own_warp().lanes[lane()].fenced = true;
 }
 
-void start_product(float* d, int results, const unsigned* a, uint64_t b, bool add) {
+void start_product(ProductType type, float* d, int results, const unsigned* a, uint64_t b,
+                   bool add) {
   require_tensor_cores();
   Warp& warp = own_warp();
   Lane& self = warp.lanes[lane()];
@@ -209,7 +283,8 @@ void start_product(float* d, int results, const unsigned* a, uint64_t b, bool ad
   if (self.d != d || self.sums.size() != static_cast<size_t>(results)) {
     stop("wgmma to other registers than those in flight is not emulated");
   }
-  self.products.push_back({a, b, add});
+  self.products.push_back({type, b, add});
+  self.a.push_back(a);
   if (lane() == 0) compare_with_group(warp, self.products.back());
 }
 
@@ -248,6 +323,7 @@ void wait_for_products(const float* d, Site site) {
   require_untouched(self);
   std::memcpy(self.d, self.sums.data(), self.sums.size() * sizeof(float));
   self.products.clear();
+  self.a.clear();
   // Other lanes may issue the next products before the last lane has read these.
   if (++warp.lanes_served < kWarpSize) return;
   warp.lanes_served = 0;

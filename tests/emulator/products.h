@@ -14,9 +14,14 @@ namespace emulator {
 
 // ---- called by device code, by all lanes of a warp together ----
 
+// The elements of the operands, and how B lies in shared memory: see src/ptx/wgmma.cuh.
+enum class ProductType : uint8_t { kTf32, kBf16, kBf16MNMajor };
+
 void fence_products();
-// d = a b, plus d where `add`; `results` floats of d are this lane's, see wgmma_tf32().
-void start_product(float* d, int results, const unsigned* a, uint64_t b, bool add);
+// d = a b, plus d where `add`; `results` floats of d and 4 registers of a are this lane's, see
+// src/ptx/wgmma.cuh.
+void start_product(ProductType type, float* d, int results, const unsigned* a, uint64_t b,
+                   bool add);
 void commit_products(Site site);
 // `d` holds their results.
 void wait_for_products(const float* d, Site site);

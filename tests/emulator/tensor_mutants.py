@@ -7,16 +7,24 @@ SPECIAL = "Rows/SpecialValues."
 ONE_PRODUCT = SPECIAL + "OneProductMakesAResult/tf32x3_128x128"
 TINY_TIMES_HUGE = SPECIAL + "TinyTimesHuge/tf32x3_128x128"
 
-TENSOR = "kernels/gemm/tf32x3/tf32x3.cuh"
-TENSOR_FEED = "kernels/gemm/tf32x3/feed.cuh"
-TENSOR_GUARD = "kernels/gemm/tf32x3/guard.cuh"
-TENSOR_SUSPECTS = "kernels/gemm/tf32x3/suspects.cuh"
+TENSOR = "kernels/gemm/tensor/tensor.cuh"
+TENSOR_FEED = "kernels/gemm/tensor/feed.cuh"
+TENSOR_GUARD = "kernels/gemm/tensor/guard.cuh"
+TENSOR_SUSPECTS = "kernels/gemm/tensor/suspects.cuh"
 TENSOR_MULTIPLY = "kernels/gemm/tf32x3/multiply.cuh"
 TENSOR_SPLIT = "kernels/gemm/tf32x3/split.cuh"
-TENSOR_STORE = "kernels/gemm/tf32x3/store.cuh"
+TENSOR_PRODUCE = "kernels/gemm/tensor/produce.cuh"
+TENSOR_ROWS = "kernels/gemm/tensor/rows.cuh"
+TENSOR_STORE = "kernels/gemm/tensor/store.cuh"
 # Steps in two parts.
 TENSOR_192 = {"compiled": "kernels/gemm/tf32x3/wide.cu", "instance": "Tensor128x192"}
 TENSOR_128 = {"compiled": "kernels/gemm/tf32x3/narrow.cu", "instance": "Tensor128x128"}
+
+EXACT = "Rows/ExactProducts."
+BF16_MULTIPLY = "kernels/gemm/bf16x6/multiply.cuh"
+BF16_SPLIT = "kernels/gemm/bf16x6/split.cuh"
+BF16_64 = {"compiled": "kernels/gemm/bf16x6/bf16x6.cu", "instance": "Bf16x6_128x64"}
+BF16_128 = {"compiled": "kernels/gemm/bf16x6/bf16x6.cu", "instance": "Bf16x6_128x128"}
 
 TENSOR_MUTANTS = [
     Mutant("gemm tf32x3: an item is not awaited", TENSOR_MULTIPLY,
@@ -50,21 +58,21 @@ TENSOR_MUTANTS = [
     Mutant("gemm tf32x3: the low part of A is left out", TENSOR_MULTIPLY,
            "low = __float_as_uint(__uint_as_float(x) - __uint_as_float(high));", "low = 0;",
            GEMM_SHAPES + "tf32x3_128x128", **TENSOR_128),
-    Mutant("gemm tf32x3: steps are not awaited", TENSOR_SPLIT,
+    Mutant("gemm tf32x3: steps are not awaited", TENSOR_PRODUCE,
            "ptx::mbarrier_wait(&s.full[place.slot], place.parity);", "",
            INTEGERS + "tf32x3_128x128", **TENSOR_128),
-    Mutant("gemm tf32x3: planes are overwritten too early", TENSOR_SPLIT,
+    Mutant("gemm tf32x3: planes are overwritten too early", TENSOR_PRODUCE,
            "ptx::mbarrier_wait(&s.free[plane.slot][part], plane.parity ^ 1);", "",
            INTEGERS + "tf32x3_128x192", **TENSOR_192),
-    Mutant("gemm tf32x3: steps are loaded too far ahead", TENSOR_SPLIT,
+    Mutant("gemm tf32x3: steps are loaded too far ahead", TENSOR_PRODUCE,
            "for (int i = 0; i < kAhead; ++i)", "for (int i = 0; i <= kAhead; ++i)",
            INTEGERS + "tf32x3_128x192", **TENSOR_192),
     Mutant("gemm tf32x3: copies are not awaited", TENSOR_FEED,
            "ptx::cp_async_arrive(&s.full[stage]);", "ptx::mbarrier_arrive(&s.full[stage]);",
            SPECIAL + "OrdinaryOnesAreTrusted/tf32x3_128x128", **TENSOR_128),
-    Mutant("gemm tf32x3: no note of the end", TENSOR_SPLIT, "s.items[note()] = {kNoTile, 0, 0};",
+    Mutant("gemm tf32x3: no note of the end", TENSOR_PRODUCE, "s.items[note()] = {kNoTile, 0, 0};",
            "{}", INTEGERS + "tf32x3_128x128", **TENSOR_128),
-    Mutant("gemm tf32x3: the note of the end comes too early", TENSOR_SPLIT,
+    Mutant("gemm tf32x3: the note of the end comes too early", TENSOR_PRODUCE,
            "  ptx::mbarrier_wait(&s.free[plane.slot][0], plane.parity ^ 1);\n  if (warp",
            "  if (warp", INTEGERS + "tf32x3_128x128", **TENSOR_128),
     Mutant("gemm tf32x3: B is transposed without the swizzle", TENSOR_SPLIT,
@@ -100,9 +108,9 @@ TENSOR_MUTANTS = [
            "ptx::mbarrier_arrive_behind(free_at + (unit - 1) % kUnits * kBarrier,",
            "static_cast<void>(", SMALL_BATCHES + "tf32x3_128x192", **TENSOR_192,
            few_blocks=True),
-    Mutant("gemm tf32x3: items are not noted", TENSOR_SPLIT, "s.items[note()] = at.item;", "{}",
+    Mutant("gemm tf32x3: items are not noted", TENSOR_PRODUCE, "s.items[note()] = at.item;", "{}",
            INTEGERS + "tf32x3_128x128", **TENSOR_128),
-    Mutant("gemm tf32x3: half of the notes are never written", TENSOR_SPLIT,
+    Mutant("gemm tf32x3: half of the notes are never written", TENSOR_PRODUCE,
            "return kPlanes * plane.parity + plane.slot;", "return plane.slot;",
            SMALL_BATCHES + "tf32x3_128x128", **TENSOR_128, few_blocks=True),
     Mutant("gemm tf32x3: a block's number is not awaited", TENSOR,
@@ -198,43 +206,43 @@ TENSOR_MUTANTS = [
     Mutant("gemm tf32x3: others are done again", TENSOR_GUARD, "index / 8 * 2 + odd) & 1",
            "index / 8 * 2) & 1", ONE_PRODUCT,
            **TENSOR_128),
-    Mutant("gemm tf32x3: small values lose nothing", TENSOR_GUARD, "kLoss = 0x1p-110f,",
+    Mutant("gemm tf32x3: small values lose nothing", TENSOR_MULTIPLY, "kLoss = 0x1p-110f,",
            "kLoss = 0.0f,", SPECIAL + "TinyTimesHugeInOnePiece/tf32x3_128x128",
            **TENSOR_128),
-    Mutant("gemm tf32x3: small products lose nothing", TENSOR_GUARD, "kDenormalLoss = 0x1p-122f;",
-           "kDenormalLoss = 0.0f;", SPECIAL + "ProductsThatAreSmall/tf32x3_128x128",
+    Mutant("gemm tf32x3: small products lose nothing", TENSOR_MULTIPLY,
+           "kDenormalLoss = 0x1p-122f,", "kDenormalLoss = 0.0f,",
+           SPECIAL + "ProductsThatAreSmall/tf32x3_128x128",
            **TENSOR_128),
-    Mutant("gemm tf32x3: small values of A are trusted", TENSOR_GUARD, "a.value() < kExact || ",
+    Mutant("gemm tf32x3: small values of A are trusted", TENSOR_FEED, "a.value() < exact || ",
            "", ONE_PRODUCT, **TENSOR_128),
-    Mutant("gemm tf32x3: small values of B are trusted", TENSOR_GUARD, "b.value() < kExact || ",
+    Mutant("gemm tf32x3: small values of B are trusted", TENSOR_FEED, "b.value() < exact || ",
            "", ONE_PRODUCT, **TENSOR_128),
-    Mutant("gemm tf32x3: small products are trusted", TENSOR_GUARD,
+    Mutant("gemm tf32x3: small products are trusted", TENSOR_FEED,
            "|| a.value() * b.value() < kProduct;", ";",
            SPECIAL + "ProductsThatAreSmall/tf32x3_128x128", **TENSOR_128),
     Mutant("gemm tf32x3: A is not summed", TENSOR_MULTIPLY,
-           "sums.a += fabsf(__uint_as_float(x[e / 4][e % 4]));", "",
+           "statistics.a += fabsf(__uint_as_float(x[e / 4][e % 4]));", "",
            TINY_TIMES_HUGE, **TENSOR_128),
     Mutant("gemm tf32x3: B along k is not summed", TENSOR_SPLIT,
-           "sum += fabsf(x[i].x), sum += fabsf(x[i].y), sum += fabsf(x[i].z), "
-           "sum += fabsf(x[i].w);", "", TINY_TIMES_HUGE,
-           **TENSOR_128),
-    Mutant("gemm tf32x3: B along its tile is not summed", TENSOR_SPLIT,
-           "for (const float value : x[i]) sum += fabsf(value);", "",
+           "seen.see(x[i].x), seen.see(x[i].y), seen.see(x[i].z), seen.see(x[i].w);", "",
            TINY_TIMES_HUGE, **TENSOR_128),
-    Mutant("gemm tf32x3: the sum of B is not told", TENSOR_SPLIT,
-           "s.b_sums[plane.slot][warp] = largest;", "s.b_sums[plane.slot][warp] = 0.0f;",
+    Mutant("gemm tf32x3: B along its tile is not summed", TENSOR_SPLIT,
+           "for (const float value : x[i]) seen.see(value);", "",
+           TINY_TIMES_HUGE, **TENSOR_128),
+    Mutant("gemm tf32x3: the sum of B is not told", TENSOR_PRODUCE,
+           "s.b_statistics[plane.slot][warp] = of_warp;", "s.b_statistics[plane.slot][warp] = {};",
            TINY_TIMES_HUGE, **TENSOR_128),
     Mutant("gemm tf32x3: A is summed for a lane's own values alone", TENSOR_MULTIPLY,
-           "sums.a = rows.sum_of_rows(sums.a);", "",
+           "statistics.a = rows.sum_of_rows(statistics.a);", "",
            ONE_PRODUCT, **TENSOR_128),
-    Mutant("gemm tf32x3: the sums of A's other rows are left out", TENSOR_MULTIPLY,
+    Mutant("gemm tf32x3: the sums of A's other rows are left out", TENSOR_ROWS,
            "if (!kKMajor) x += __shfl_xor_sync(0xffffffffu, x, 16);", "",
            ONE_PRODUCT, **TENSOR_128),
-    Mutant("gemm tf32x3: sums are not left with a piece", TENSOR_STORE,
-           "make_float2(sums.a, sums.b));", "make_float2(0.0f, 0.0f));",
+    Mutant("gemm tf32x3: sums are not left with a piece", TENSOR_MULTIPLY,
+           "return make_float2(a, b);", "return make_float2(0.0f, 0.0f);",
            SPECIAL + "TinyTimesHugeInOnePiece/tf32x3_streamk_128x128", **TENSOR_128),
-    Mutant("gemm tf32x3: a piece's sums are not added", TENSOR_STORE,
-           "sums.a += more.x, sums.b += more.y;", "static_cast<void>(more);",
+    Mutant("gemm tf32x3: a piece's sums are not added", TENSOR_MULTIPLY,
+           "a += more.x, b += more.y;", "static_cast<void>(more);",
            SPECIAL + "TinyTimesHugeInOnePiece/tf32x3_streamk_128x128", **TENSOR_128),
     Mutant("gemm tf32x3: a warp asks for its own suspects alone", TENSOR_GUARD,
            "return any_in_group(any, warp);", "return any_in_group(any, warp) && any;",
@@ -267,7 +275,41 @@ TENSOR_MUTANTS = [
     Mutant("gemm tf32x3: a NaN is found in another line", TENSOR_GUARD,
            "seen.nan = 1u << index;", "seen.nan = 2u << index;",
            SPECIAL + "NanReachesItsRowOrColumnAlone/tf32x3_128x128", **TENSOR_128),
-    Mutant("gemm tf32x3: a transposed B's stage is loaded too early", TENSOR_SPLIT,
+    Mutant("gemm tf32x3: a transposed B's stage is loaded too early", TENSOR_PRODUCE,
            "ptx::mbarrier_wait(&s.split[plane.slot][Tile::kParts - 1], plane.parity);", "",
            GEMM_SHAPES + "tf32x3_128x192", **TENSOR_192),
+    Mutant("gemm bf16x6: steps are not awaited", BF16_MULTIPLY,
+           "ptx::mbarrier_wait_at(split_at + plane * kBarrier, i / kPlanes % 2);", "",
+           INTEGERS + "bf16x6_128x64", **BF16_64),
+    Mutant("gemm bf16x6: products are not awaited", BF16_MULTIPLY,
+           "    ptx::wgmma_wait(chunk);\n    if", "    if", INTEGERS + "bf16x6_128x64", **BF16_64),
+    Mutant("gemm bf16x6: the low part of B is left out", BF16_MULTIPLY,
+           "multiply_parts(kHigh, kLow);", "",
+           EXACT + "OfOneElementScaledByAPowerOfTwo/bf16x6_128x64", **BF16_64),
+    Mutant("gemm bf16x6: the products of the middle parts are left out", BF16_MULTIPLY,
+           "multiply_parts(kMid, kMid);", "", EXACT + "OfIntegers/bf16x6_128x64", **BF16_64),
+    Mutant("gemm bf16x6: a step adds to the chunk before", BF16_MULTIPLY,
+           "const bool adds = blockIdx.z > 0;", "const bool adds = true;",
+           INTEGERS + "bf16x6_128x64", **BF16_64),
+    Mutant("gemm bf16x6: neighbours along k are not those of A", BF16_SPLIT,
+           "split(first.x, second.x), split(first.y, second.y),",
+           "split(first.x, first.y), split(second.x, second.y),", GEMM_SHAPES + "bf16x6_128x64",
+           **BF16_64),
+    Mutant("gemm bf16x6: lines of an MN-major B are in the order of k", BF16_SPLIT,
+           "const int line = k / 8 * 8 + k % 4 * 2 + k / 4 % 2;", "const int line = k;",
+           GEMM_SHAPES + "bf16x6_128x64", **BF16_64),
+    Mutant("gemm bf16x6: the smallest value of A is a lane's own", BF16_MULTIPLY,
+           "statistics.smallest_a = statistics.smallest_a.of_warp();", "",
+           SPECIAL + "TinyTimesHuge/bf16x6_128x64", **BF16_64),
+    Mutant("gemm bf16x6: the smallest value of B is not told", BF16_MULTIPLY,
+           "statistics.smallest_b.see(of_warp.smallest);", "",
+           SPECIAL + "TinyTimesHuge/bf16x6_128x64", **BF16_64),
+    Mutant("gemm bf16x6: the smallest value of A is not seen", BF16_MULTIPLY,
+           "    smallest_a.see(x);\n", "", SPECIAL + "TinyTimesHuge/bf16x6_128x64", **BF16_64),
+    Mutant("gemm bf16x6: small values lose nothing", BF16_MULTIPLY, "kLoss = 0x1p-100f,",
+           "kLoss = 0.0f,", SPECIAL + "TinyTimesHuge/bf16x6_128x64", **BF16_64),
+    Mutant("gemm bf16x6: the smallest values of a partial tile are not added", BF16_MULTIPLY,
+           "    smallest_a.see(Smallest{__float_as_uint(more.z)});\n"
+           "    smallest_b.see(Smallest{__float_as_uint(more.w)});\n", "",
+           SPECIAL + "TinyTimesHugeInOnePiece/bf16x6_streamk_128x128", **BF16_128),
 ]

@@ -18,7 +18,7 @@ constexpr int64_t kBandTiles = 8;
 
 bool walks_in_bands(const std::string& kernel) {
   return kernel.starts_with("tma_") || kernel.starts_with("streamk_") ||
-         kernel.starts_with("tf32x3_");
+         runs_on_tensor_cores(kernel);
 }
 
 std::vector<std::string> persistent_kernels() {
@@ -53,7 +53,7 @@ TEST_P(GemmBandRow, SecondBandOfTiles) {
   ASSERT_GT(tile.m, 0);
   ASSERT_GT(tile.n, 0);
   const int64_t side = (kBandTiles + 1) * tile.m - 3;
-  const int64_t step = GetParam().starts_with("tf32x3_") ? 32 : 16;
+  const int64_t step = runs_on_tensor_cores(GetParam()) ? 32 : 16;
   const bool cut = GetParam().find("streamk_") != std::string::npos;
   Handle handle(Family::kGemm, GetParam(), kWorkspace);
   RowTally tally(GetParam());

@@ -211,7 +211,7 @@ void run_gemm(mygemmHandle_t handle, const GemmCase& gemm, RowTally* tally) {
     EXPECT_TRUE(unchanged(c)) << "C was written by a call that was refused";
     return;
   }
-  const bool on_tensor_cores = tally != nullptr && tally->row().starts_with("tf32x3");
+  const bool on_tensor_cores = tally != nullptr && runs_on_tensor_cores(tally->row());
   check(gemm, a, b, c, on_tensor_cores ? kTensorBound : 0);
 }
 

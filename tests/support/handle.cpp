@@ -64,6 +64,10 @@ void Handle::set_workspace(size_t bytes) {
   workspace_ = std::move(workspace);
 }
 
+bool runs_on_tensor_cores(const std::string& kernel) {
+  return kernel.starts_with("tf32x3_") || kernel.starts_with("bf16x6_");
+}
+
 std::vector<std::string> row_names(Family family) {
   const char* device = kBuild == Build::kHost ? "host" : "sm_90";
   const auto rows = explained_rows([&](char* text, size_t capacity, size_t* length) {

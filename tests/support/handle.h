@@ -58,6 +58,8 @@ constexpr mygemmBackend_t backend() {
 // Every kernel of the operation for the backend under test, whether or not this machine can run it.
 // Needs no handle and no GPU.
 std::vector<std::string> row_names(Family family);
+// Whether the product kernel of this name runs on tensor cores.
+bool runs_on_tensor_cores(const std::string& kernel);
 
 // The kernels of an explanation: name -> the reason why it cannot run, empty where it can.
 std::map<std::string, std::string> parse_explanation(const std::string& text);

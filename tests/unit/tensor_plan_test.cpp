@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "kernels/gemm/bf16x6/bf16x6.h"
 #include "kernels/gemm/tf32x3/tf32x3.h"
 #include "plan/plan.h"
 #include "unit/plans.h"
@@ -16,7 +17,8 @@ using namespace mygemm;
 constexpr size_t kWorkspace = size_t{32} << 20;
 
 bool on_tensor_cores(const GemmKernel& kernel) {
-  return std::string(kernel.name).starts_with("tf32x3_");
+  return std::string(kernel.name).starts_with("tf32x3_") ||
+         std::string(kernel.name).starts_with("bf16x6_");
 }
 
 const GemmKernel& choice(const GemmProblem& p, const DeviceTraits& device,
@@ -60,11 +62,11 @@ TEST(TensorPlan, ShortSumsAreLeftToMultiplyAddsUnlessForced) {
   for (const GemmKernel& kernel : kernels_for(GemmProblem{})) {
     if (!on_tensor_cores(kernel)) continue;
     ++tested;
-    const int64_t least_k =
-        std::string(kernel.name).ends_with("128x192")   ? int64_t{Tensor128x192::kLeastK}
-        : std::string(kernel.name).ends_with("128x128") ? int64_t{Tensor128x128::kLeastK}
+    const std::string name = kernel.name;
+    const int64_t least_k = name.starts_with("bf16x6_") ? int64_t{Bf16x6_128x128::kLeastK}
+                            : name.ends_with("128x192") ? int64_t{Tensor128x192::kLeastK}
+                            : name.ends_with("128x128") ? int64_t{Tensor128x128::kLeastK}
                                                         : int64_t{Tensor128x64::kLeastK};
-    EXPECT_GE(least_k, 512) << kernel.name;
     const GemmProblem shorter = gemm(false, false, 1100, 1100, least_k - 1);
     const GemmProblem p = gemm(false, false, 1100, 1100, least_k);
     const PlanOptions planned{kWorkspace, nullptr}, forced{kWorkspace, kernel.name};
@@ -72,7 +74,7 @@ TEST(TensorPlan, ShortSumsAreLeftToMultiplyAddsUnlessForced) {
     EXPECT_TRUE(configured(kernel, p, h200(), planned)) << kernel.name;
     EXPECT_TRUE(configured(kernel, shorter, h200(), forced)) << kernel.name;
   }
-  EXPECT_EQ(tested, 5);
+  EXPECT_EQ(tested, 8);
 }
 
 // C = A^T B^T is computed as its transposed, so that its tiles lie the other way.
@@ -99,7 +101,7 @@ TEST(TensorPlan, CountsTheTilesOfTheTransposedWhereThatIsComputed) {
 
 TEST(TensorPlan, ExplainSaysWhyTheyAreNotUsed) {
   const PlanOptions options{kWorkspace, nullptr};
-  const GemmProblem p = gemm(false, false, 4096, 4096, 100);
+  const GemmProblem p = gemm(false, false, 4096, 4096, 60);
   EXPECT_NE(explain(p, h200(), options).find("k is too short for tensor cores"), std::string::npos);
   EXPECT_NE(explain(strict(p), h200(), options).find("strict math"), std::string::npos);
 }

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "host/gemm.h"
+#include "kernels/gemm/bf16x6/bf16x6.h"
 #include "kernels/gemm/sliced.h"
 #include "kernels/gemm/small.h"
 #include "kernels/gemm/textbook.h"
@@ -24,13 +25,13 @@ constexpr GemmFigures with(GemmFigures figures, const GemmBound& bound) {
 }
 
 template <class Tile, bool kStreamK>
-constexpr GemmKernel tf32x3_kernel(const char* name, const GemmFigures& figures) {
+constexpr GemmKernel tensor_kernel(const char* name, const GemmFigures& figures) {
   return {name,
           kHopper,
           kHopper,
-          configure_tf32x3<Tile, kStreamK>,
-          cuda_launcher<cuda::launch_gemm_tf32x3<Tile>>(),
-          with(figures, tf32x3_bound<Tile, kStreamK>(figures))};
+          configure_tensor<Tile, kStreamK>,
+          cuda_launcher<cuda::launch_gemm_tensor<Tile>>(),
+          with(figures, tensor_bound<Tile, kStreamK>(figures))};
 }
 
 template <class Tile, bool kStreamK>
@@ -115,17 +116,23 @@ constexpr GemmKernel naive_kernel(const char* name, const GemmFigures& figures) 
 // the same time data-parallel tiles are as fast or faster (3072^3: 1.10 times, 8192^3: 1.01), hence
 // the smaller efficiency.
 constexpr GemmKernel kKernels[] = {
-    tf32x3_kernel<Tensor128x192, false>(
+    tensor_kernel<Tensor128x192, false>(
         "tf32x3_128x192", {.efficiency = 2.08, .misaligned = 1.45, .transposing = 1.05}),
-    tf32x3_kernel<Tensor128x192, true>(
+    tensor_kernel<Tensor128x192, true>(
         "tf32x3_streamk_128x192", {.efficiency = 2.06, .misaligned = 1.45, .transposing = 1.05}),
-    tf32x3_kernel<Tensor128x128, false>(
+    tensor_kernel<Tensor128x128, false>(
         "tf32x3_128x128", {.efficiency = 1.90, .misaligned = 1.32, .transposing = 1.03}),
-    tf32x3_kernel<Tensor128x128, true>(
+    tensor_kernel<Tensor128x128, true>(
         "tf32x3_streamk_128x128", {.efficiency = 1.88, .misaligned = 1.32, .transposing = 1.03}),
     // Never the fastest as stream-K (144 shapes on an H200).
-    tf32x3_kernel<Tensor128x64, false>(
+    tensor_kernel<Tensor128x64, false>(
         "tf32x3_128x64", {.efficiency = 1.50, .misaligned = 1.52, .transposing = 1.05}),
+    tensor_kernel<Bf16x6_128x128, false>("bf16x6_128x128",
+                                         {.efficiency = 1.78, .misaligned = 1.45}),
+    tensor_kernel<Bf16x6_128x128, true>("bf16x6_streamk_128x128",
+                                        {.efficiency = 1.76, .misaligned = 1.45}),
+    tensor_kernel<Bf16x6_128x64, false>(
+        "bf16x6_128x64", {.efficiency = 1.32, .misaligned = 1.45, .transposing = 1.02}),
     tma_kernel<Tma256x128, false>("tma_256x128", {.efficiency = 0.84}),
     tma_kernel<Tma256x128, true>("streamk_256x128", {.efficiency = 0.84}),
     tma_kernel<Tma128x128, false>("tma_128x128", {.efficiency = 0.765}),

@@ -4,6 +4,8 @@
 #include <cfloat>
 #include <cmath>
 
+#include "cuda_bf16.h"
+
 namespace mygemm::ptx {
 
 // An input below 2^-126 counts as zero on a GPU, which gives the same: 1.
@@ -15,5 +17,10 @@ inline float exp2_approx(float x) {
 inline void fma_in_order(float& d, float a, float b) { d = std::fma(a, b, d); }
 
 inline void add_in_order(float& d, float a) { d += a; }
+
+inline unsigned pack_bf16(float x, float y) {
+  return __bfloat16_as_ushort(__float2bfloat16_rn(x)) |
+         static_cast<unsigned>(__bfloat16_as_ushort(__float2bfloat16_rn(y))) << 16;
+}
 
 }  // namespace mygemm::ptx

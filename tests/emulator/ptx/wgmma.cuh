@@ -22,12 +22,26 @@ inline unsigned wgmma_matrix(unsigned address) {
   constexpr unsigned kLeadingStride = 1;
   return kLeadingStride << 16 | address >> 4;
 }
+inline unsigned wgmma_matrix_mn(unsigned address) {
+  constexpr unsigned kLeadingStride = 2048 / 16;
+  return kLeadingStride << 16 | address >> 4;
+}
 constexpr unsigned kWgmmaMatrix = 1024 / 16 | 1u << 30;
+constexpr unsigned kWgmmaMatrixBf16 = 512 / 16 | 2u << 30;
 
 template <int kN>
 void wgmma_tf32(float (&d)[kN / 2], const unsigned (&a)[4], unsigned b, bool add) {
   static_assert(kN == 64 || kN == 128 || kN == 192);
-  emulator::start_product(d, kN / 2, a, uint64_t{kWgmmaMatrix} << 32 | b, add);
+  emulator::start_product(emulator::ProductType::kTf32, d, kN / 2, a,
+                          uint64_t{kWgmmaMatrix} << 32 | b, add);
+}
+
+template <int kN, bool kMNMajor>
+void wgmma_bf16(float (&d)[kN / 2], const unsigned (&a)[4], unsigned b, bool add) {
+  static_assert(kN == 64 || kN == 128);
+  emulator::start_product(
+      kMNMajor ? emulator::ProductType::kBf16MNMajor : emulator::ProductType::kBf16, d, kN / 2, a,
+      uint64_t{kWgmmaMatrixBf16} << 32 | b, add);
 }
 
 }  // namespace mygemm::ptx

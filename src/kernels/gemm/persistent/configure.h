@@ -1,6 +1,6 @@
 // Configuration of the persistent kernels, whose blocks have a multiprocessor each and compute tile
 // after tile: those fed by the tensor memory accelerator (tma/) and those on tensor cores
-// (tf32x3/). Pure.
+// (tensor/). Pure.
 #pragma once
 
 #include "kernels/gemm/config.h"

@@ -1,11 +1,13 @@
-// The instances of the tensor-core kernels with narrow tiles.
-#include "kernels/gemm/tf32x3/tf32x3.cuh"
+// The instances with narrow tiles of the kernels on tensor cores with three TF32 products.
+#include "kernels/gemm/tensor/tensor.cuh"
+#include "kernels/gemm/tf32x3/method.cuh"
+#include "kernels/gemm/tf32x3/tf32x3.h"
 
 namespace mygemm::cuda {
 
-template Status launch_gemm_tf32x3<Tensor128x128>(const GemmProblem&, const GemmConfig&,
+template Status launch_gemm_tensor<Tensor128x128>(const GemmProblem&, const GemmConfig&,
                                                   const LaunchContext&);
-template Status launch_gemm_tf32x3<Tensor128x64>(const GemmProblem&, const GemmConfig&,
+template Status launch_gemm_tensor<Tensor128x64>(const GemmProblem&, const GemmConfig&,
                                                  const LaunchContext&);
 
 }  // namespace mygemm::cuda

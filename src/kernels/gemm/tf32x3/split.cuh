@@ -1,13 +1,24 @@
-// Products on tensor cores: the producer warps, which bring k steps into shared memory and split B.
-// A float x is the sum of two values that tensor cores multiply (TF32, 11 bits): a high part, for
-// which they take x itself and ignore its lower 13 bits, and a low part, x minus that, which these
-// warps write. Device only.
+// Three TF32 products: how producer warps split B. A float x is the sum of two values that tensor
+// cores multiply (TF32, 11 bits): a high part, for which they take x itself and ignore its lower 13
+// bits, and a low part, x minus that, which these warps write. Device only.
 #pragma once
 
-#include "kernels/gemm/tf32x3/feed.cuh"
-#include "ptx/bulk.cuh"
+#include "kernels/gemm/tensor/feed.cuh"
 
 namespace mygemm::tf32x3 {
+
+using tensor::kLine;
+
+// The guard's statistics of elements of B that a lane has seen.
+struct StatisticsOfB {
+  float sum = 0.0f;  // of |B|
+
+  __device__ __forceinline__ void see(float x) { sum += fabsf(x); }
+  // The largest sum of a warp's lanes.
+  __device__ __forceinline__ StatisticsOfB of_warp() const {
+    return {tensor::largest_in_warp(sum)};
+  }
+};
 
 // The bits of x that tensor cores ignore, rounded to TF32: half a unit is added, and tensor cores
 // truncate.
@@ -19,8 +30,8 @@ __device__ __forceinline__ float low_of(float x) {
 // Splits a part of a k step of a K-major B: the low plane lies as the step itself does.
 // Values are loaded before any is stored: the compiler does not know that the two do not overlap.
 template <class Tile>
-__device__ __forceinline__ void split_in_place(const float* step, float* low, int part, float& sum,
-                                               int warp, int lane) {
+__device__ __forceinline__ void split_in_place(const float* step, float* low, int part,
+                                               StatisticsOfB& seen, int warp, int lane) {
   constexpr int kQuads = Tile::kTogether / 4, kRows = 32 / kQuads;  // of a warp at once
   constexpr int kSteps = Tile::kBlockN / kRows / Tile::kProducerWarps;
   constexpr int kAtOnce = kSteps % 6 == 0 ? 6 : kSteps % 4 == 0 ? 4 : kSteps;
@@ -41,7 +52,7 @@ __device__ __forceinline__ void split_in_place(const float* step, float* low, in
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
       const int at = place + (first + i) * Tile::kProducerWarps * kRows * kLine;
-      sum += fabsf(x[i].x), sum += fabsf(x[i].y), sum += fabsf(x[i].z), sum += fabsf(x[i].w);
+      seen.see(x[i].x), seen.see(x[i].y), seen.see(x[i].z), seen.see(x[i].w);
       *reinterpret_cast<float4*>(low + at) =
           make_float4(low_of(x[i].x), low_of(x[i].y), low_of(x[i].z), low_of(x[i].w));
     }
@@ -53,7 +64,8 @@ __device__ __forceinline__ void split_in_place(const float* step, float* low, in
 // conflicts in loads or stores.
 template <class Tile>
 __device__ __forceinline__ void split_transposed(const float* step, float* high, float* low,
-                                                 int part, float& sum, int warp, unsigned lane) {
+                                                 int part, StatisticsOfB& seen, int warp,
+                                                 unsigned lane) {
   constexpr int kQuads = Tile::kTogether / 4, kWarps = Tile::kProducerWarps;
   constexpr int kPatches = Tile::kBlockN / kLine * kQuads / kWarps;
   constexpr int kAtOnce = kPatches % 4 == 0 ? 4 : kPatches % 3 == 0 ? 3 : kPatches;
@@ -78,78 +90,12 @@ __device__ __forceinline__ void split_transposed(const float* step, float* high,
     for (int i = 0; i < kAtOnce; ++i) {
       const int place = lane * kLine + ((warp ^ lane % 8) * 4 ^ quads(first + i) * 4);
       const int to = column(first + i) * kLine + place;
-      for (const float value : x[i]) sum += fabsf(value);
+      for (const float value : x[i]) seen.see(value);
       *reinterpret_cast<float4*>(high + to) = make_float4(x[i][0], x[i][1], x[i][2], x[i][3]);
       *reinterpret_cast<float4*>(low + to) =
           make_float4(low_of(x[i][0]), low_of(x[i][1]), low_of(x[i][2]), low_of(x[i][3]));
     }
   }
-}
-
-// The work of the producer warps, until all k steps of the block are split. A part of step i is
-// split once the products of step i - kPlanes have read its planes. When that holds for all parts,
-// they have read their stage too, and the step kStages after them takes it. Where B is transposed,
-// its stage is free as soon as all these warps have split it.
-template <class Tile, class Shared>
-__device__ __forceinline__ void produce(Shared& s, const persistent::Args& args,
-                                        const OperandMap& a, const OperandMap& b, int warp,
-                                        int lane) {
-  constexpr int kAhead = Shared::kAhead, kPlanes = Shared::kPlanes;
-  const int tiles_m = args.tiles_m, tiles_n = args.tiles_n;
-  persistent::StepCursor<Tile> loads(args.schedule, ptx::warp_uniform(s.block), tiles_m, tiles_n),
-      at = loads;
-  persistent::RingPlace<Shared::kStages> place;
-  persistent::RingPlace<Shared::kStagesB> place_b;
-  persistent::RingPlace<kPlanes> plane;
-  const auto note = [&] { return kPlanes * plane.parity + plane.slot; };
-  const auto load_next = [&](int stage, int stage_b) {
-    if (!loads.valid()) return;
-    load_step<Tile>(s, args.p, a, b, loads, stage, stage_b, warp, lane);
-    loads.advance(1, tiles_m, tiles_n);
-  };
-  for (int i = 0; i < kAhead; ++i) load_next(i, i);
-
-  float sum = 0.0f;  // of |B|
-  while (at.valid()) {
-    const int stage_b = Shared::kTransposesB ? place_b.slot : place.slot;
-    ptx::mbarrier_wait(&s.full[place.slot], place.parity);
-    if (warp == 0 && lane == 0) s.items[note()] = at.item;
-#pragma unroll
-    for (int part = 0; part < Tile::kParts; ++part) {
-      // The first kPlanes wait for nothing.
-      ptx::mbarrier_wait(&s.free[plane.slot][part], plane.parity ^ 1);
-      if constexpr (Shared::kTransposesB) {
-        split_transposed<Tile>(s.b[stage_b], s.high[plane.slot], s.low[plane.slot], part, sum, warp,
-                               lane);
-      } else {
-        split_in_place<Tile>(s.b[stage_b], s.low[plane.slot], part, sum, warp, lane);
-      }
-      if (part + 1 == Tile::kParts && at.ends_item()) {
-        const float largest = largest_in_warp(sum);
-        if (lane == 0) s.b_sums[plane.slot][warp] = largest;
-        sum = 0.0f;
-      }
-      ptx::fence_bulk();
-      ptx::mbarrier_arrive(&s.split[plane.slot][part]);
-    }
-    const int next = place.slot < kPlanes ? place.slot + kAhead : place.slot - kPlanes;
-    if constexpr (Shared::kTransposesB) {
-      if (!Shared::Operands::kMapped || loads_stage<Tile>(next, warp)) {
-        ptx::mbarrier_wait(&s.split[plane.slot][Tile::kParts - 1], plane.parity);
-      }
-      load_next(next, stage_b);
-    } else {
-      load_next(next, next);
-    }
-    at.advance(1, tiles_m, tiles_n);
-    place.advance(1);
-    place_b.advance(1);
-    plane.advance(1);
-  }
-  ptx::mbarrier_wait(&s.free[plane.slot][0], plane.parity ^ 1);
-  if (warp == 0 && lane == 0) s.items[note()] = {kNoTile, 0, 0};
-  ptx::mbarrier_arrive(&s.split[plane.slot][0]);
-  if constexpr (!Shared::Operands::kMapped) ptx::cp_async_wait_all();
 }
 
 }  // namespace mygemm::tf32x3

@@ -21,9 +21,9 @@
 #include "kernels/epilogue.cuh"
 #include "kernels/gemm/persistent/fixup.cuh"
 #include "kernels/gemm/strided.cuh"
-#include "kernels/gemm/tf32x3/suspects.cuh"
+#include "kernels/gemm/tensor/suspects.cuh"
 
-namespace mygemm::tf32x3 {
+namespace mygemm::tensor {
 
 // A tile of the product that is computed, and its place in D, which may hold the transposed of that
 // product.
@@ -50,16 +50,6 @@ struct Target {
     });
   }
 };
-
-// The error of a unit of TF32 denormals, 2^-136, relative to 2^-26 of a result; and the error of
-// sums among denormal numbers.
-constexpr float kLoss = 0x1p-110f, kDenormalLoss = 0x1p-122f;
-
-// The smallest |result| that the sums over its operands prove right; NaN where a sum is NaN.
-__device__ __forceinline__ float least_proven(const Sums& sums, int64_t k) {
-  if (sums.a == 0.0f || sums.b == 0.0f) return 0.0f;  // all products are 0
-  return kLoss * (sums.a + kLanesOfColumn * sums.b) + static_cast<float>(k) * kDenormalLoss;
-}
 
 // The findings of a warp in 32 lines: the smallest value, and, if asked for, a bit for each line
 // with a NaN.
@@ -134,14 +124,6 @@ __device__ __forceinline__ Seen look_along(const StridedOperand& x, int64_t firs
     }
   }
   return {seen.smallest.of_warp(), any_in_warp(seen.nan)};
-}
-
-// Whether sums of products of such values may have lost bits. From 2^-113 on both parts of a value
-// are as precise as any; products of 2^-100 and more are far from denormal.
-__device__ __forceinline__ bool may_lose_bits(const Smallest& a, const Smallest& b) {
-  constexpr float kExact = 0x1p-113f, kProduct = 0x1p-100f;
-  if (a.none() || b.none()) return false;  // all products are 0
-  return a.value() < kExact || b.value() < kExact || a.value() * b.value() < kProduct;
 }
 
 // Computes the marked ones of a warp's 16 x kBlockN results again, by fused multiply-adds, each in
@@ -283,7 +265,7 @@ __device__ __forceinline__ bool may_be_wrong(GuardNotes<Tile>& notes, const Targ
   any_in_group(false, warp);             // all have read what the others found
   const Smallest a = look_at_marked(notes, operand_a(p, to.batch), rows, p.k, wrong, 0,
                                     Notes::kRowWords, warp, lane);
-  return may_lose_bits(a, b);
+  return may_lose_bits(a, b, Tile::Method::kExact);
 }
 
 // Stores the suspects of a warp that the look has decided: zeros that are right, and NaN where an
@@ -318,4 +300,4 @@ __device__ __forceinline__ Marks<Tile> settle(const GuardNotes<Tile>& notes, con
   return suspects.wrong;
 }
 
-}  // namespace mygemm::tf32x3
+}  // namespace mygemm::tensor

@@ -4,9 +4,9 @@
 
 #include <cfloat>
 
-#include "kernels/gemm/tf32x3/multiply.cuh"
+#include "kernels/gemm/tensor/rows.cuh"
 
-namespace mygemm::tf32x3 {
+namespace mygemm::tensor {
 
 // A set of a lane's results, as bits in the order of Results.
 template <class Tile>
@@ -104,4 +104,4 @@ __device__ __forceinline__ unsigned columns_with(unsigned next, int lane) {
   return any_in_warp(marks);
 }
 
-}  // namespace mygemm::tf32x3
+}  // namespace mygemm::tensor

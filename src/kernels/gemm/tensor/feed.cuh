@@ -5,16 +5,16 @@
 #pragma once
 
 #include "kernels/gemm/persistent/work.cuh"
-#include "kernels/gemm/tf32x3/tf32x3.h"
+#include "kernels/gemm/tensor/tensor.h"
 #include "ptx/barrier.cuh"
 #include "ptx/cp_async.cuh"
+#include "ptx/global.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/shared.cuh"
 #include "ptx/tma.cuh"
 #include "ptx/warp.cuh"
-#include "ptx/wgmma.cuh"
 
-namespace mygemm::tf32x3 {
+namespace mygemm::tensor {
 
 using persistent::OperandMap;
 using persistent::StepOfOperand;
@@ -52,6 +52,15 @@ struct Smallest {
   __device__ __forceinline__ Smallest of_warp() const { return {ptx::smallest_in_warp(bits)}; }
 };
 
+// Whether sums of products of values, of which these are the smallest, may have lost bits, where
+// splitting loses none of values from `exact` on. Products of 2^-100 and more are far from
+// denormal.
+__device__ __forceinline__ bool may_lose_bits(const Smallest& a, const Smallest& b, float exact) {
+  constexpr float kProduct = 0x1p-100f;
+  if (a.none() || b.none()) return false;  // all products are 0
+  return a.value() < exact || b.value() < exact || a.value() * b.value() < kProduct;
+}
+
 // The named barriers of a block.
 constexpr int kGuardBarrier = 1;  // of the first consumer warpgroup; the second one has the next
 constexpr int kConsumersBarrier = 3;
@@ -70,29 +79,34 @@ struct GuardNotes {
   Smallest smallest[kGroupWarps];       // that it found
 };
 
+// How Method, that of the tile, splits B:
+//   Method::Part                     a part of an element, as tensor cores take it
+//   Method::kPartsOfB<Operands>      the parts that producer warps write; `parts` holds them
+//   Method::kFreesB<Operands>        whether these are all: then B's stage is free once it is split
+//   Method::StatisticsOfB            the guard's statistics of B's elements that a lane has seen
 template <class Tile, class Operands_>
 struct SharedStorage {
   using Operands = Operands_;
-  // An MN-major B must be transposed for the tensor cores: both of its planes are written.
-  static constexpr bool kTransposesB = Operands::kB == Major::kMN;
+  using Method = typename Tile::Method;
+  static constexpr bool kFreesB = Method::template kFreesB<Operands>;
   static constexpr int kStages = Tile::kStages, kPlanes = Tile::kPlanes;
   // Steps that are loaded ahead of the one that is split.
   static constexpr int kAhead = kStages - kPlanes;
-  static constexpr int kStagesB = kTransposesB ? kAhead : kStages;
+  static constexpr int kStagesB = kFreesB ? kAhead : kStages;
+  static constexpr int kPartsOfB = Method::template kPartsOfB<Operands>;
   // Arrivals that fill a stage, besides the accelerator's bytes.
   static constexpr int kArrivals = Operands::kMapped ? 1 : 32 * Tile::kProducerWarps;
   static constexpr int kStageA = Tile::kBlockM * kLine, kStageB = Tile::kBlockN * kLine;
   // Producers may be kPlanes steps ahead of an item's last, whose note is still to be read.
   static constexpr int kNotes = 2 * kPlanes;
 
-  alignas(1024) float a[kStages][kStageA];    // (stage, lines of 128 x 32, as they lie in A)
-  alignas(1024) float b[kStagesB][kStageB];   // (stage, lines of block_n x 32, as they lie in B)
-  alignas(1024) float low[kPlanes][kStageB];  // (plane, n, k): low parts
-  // (plane, n, k): high parts of a transposed B; else b itself serves.
-  alignas(1024) float high[kTransposesB ? kPlanes : 1][kTransposesB ? kStageB : 4];
+  alignas(1024) float a[kStages][kStageA];   // (stage, lines of 128 x 32, as they lie in A)
+  alignas(1024) float b[kStagesB][kStageB];  // (stage, lines of block_n x 32, as they lie in B)
+  // (plane, part, block_n x 32): as tensor cores read them.
+  alignas(1024) typename Method::Part parts[kPlanes][kPartsOfB][kStageB];
   WorkItem items[kNotes];  // the work item of a k step
-  // At the last step of an item: each producer warp's largest sum of |B| in a lane.
-  float b_sums[kPlanes][Tile::kProducerWarps];
+  // At the last step of an item: each producer warp's.
+  typename Method::StatisticsOfB b_statistics[kPlanes][Tile::kProducerWarps];
   GuardNotes<Tile> guard[2];              // of each consumer warpgroup
   uint64_t full[kStages];                 // operands are there
   uint64_t split[kPlanes][Tile::kParts];  // A is there and B is split
@@ -191,4 +205,4 @@ __device__ __forceinline__ void load_step(Shared& s, const GemmProblem& p, const
   }
 }
 
-}  // namespace mygemm::tf32x3
+}  // namespace mygemm::tensor

@@ -1,17 +1,17 @@
 // Matrix product, step 5 of the ladder: on the tensor cores, with the accuracy of FP32. One or two
-// producer warpgroups (split.cuh) bring raw FP32 operands into shared memory and split B into two
-// TF32 planes. Two consumer warpgroups (multiply.cuh) multiply 64 rows each, and split A in
-// registers. One block a multiprocessor, which computes tile after tile, data-parallel or stream-K
+// producer warpgroups (produce.cuh) bring raw FP32 operands into shared memory, and have the tile's
+// Method split B. Two consumer warpgroups have it multiply 64 rows each, with A in registers. One
+// block a multiprocessor, which computes tile after tile, data-parallel or stream-K
 // (persistent/stream_k.h). sm_90a.
 #pragma once
 
 #include "kernels/gemm/persistent/launch.cuh"
-#include "kernels/gemm/tf32x3/split.cuh"
-#include "kernels/gemm/tf32x3/store.cuh"
+#include "kernels/gemm/tensor/produce.cuh"
+#include "kernels/gemm/tensor/store.cuh"
 #include "ptx/registers.cuh"
 
 namespace mygemm {
-namespace tf32x3 {
+namespace tensor {
 
 using persistent::Args;
 
@@ -27,10 +27,11 @@ __device__ __forceinline__ Target target_of(const Args& args, int tile) {
 // Stores a warp's results of a tile whose sums are complete, and has the guard check them.
 template <bool kFused, class Tile, class Shared>
 __device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Results<Tile>& sum,
-                                       const Sums& sums, int warp, int lane) {
+                                       const typename Tile::Method::Statistics& statistics,
+                                       int warp, int lane) {
   using Rows = RowsOfA<Shared::Operands::kA>;
   const Target to = target_of<Tile>(args, tile);
-  const float least = least_proven(sums, args.p.k);
+  const float least = statistics.least_proven(args.p.k);
   Suspects<Tile> suspects;
   using Operands = typename Shared::Operands;
   // TT alone is computed as its transposed, NN.
@@ -59,16 +60,16 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args) {
   int unit = 0;
   for (;;) {
     Results<Tile> sum;
-    Sums sums;
+    typename Tile::Method::Statistics statistics;
     const Rows rows(ptx::thread_again() / 32 - Tile::kProducerWarps, ptx::thread_again() % 32);
-    const WorkItem item = multiply<Tile>(sum, sums, s, unit, rows);
+    const WorkItem item = Tile::Method::template multiply<Tile>(sum, statistics, s, unit, rows);
     if (item.tile == kNoTile) return;
 
     const int thread = ptx::thread_again() - 32 * Tile::kProducerWarps;
     const int warp = thread / 32, lane = thread % 32;
     if (item.end != args.schedule.steps) {
       const int block = s.block;
-      store_partial<Tile>(partial_tiles[block], sum, sums, warp, lane);
+      store_partial<Tile>(partial_tiles[block], sum, statistics, warp, lane);
       // The whole partial tile is there.
       ptx::meet_at_barrier(kConsumersBarrier, 32 * Tile::kConsumerWarps);
       if (thread == 0) persistent::announce_partial_tile(args, block);
@@ -78,10 +79,10 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args) {
       const auto others = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);
       ptx::meet_at_barrier(kConsumersBarrier, 32 * Tile::kConsumerWarps);
       for (int other = others.first; other < others.end; ++other) {
-        add_partial<Tile>(sum, sums, partial_tiles[other], warp, lane);
+        add_partial<Tile>(sum, statistics, partial_tiles[other], warp, lane);
       }
     }
-    finish<kFused, Tile>(s, args, item.tile, sum, sums, warp, lane);
+    finish<kFused, Tile>(s, args, item.tile, sum, statistics, warp, lane);
   }
 }
 
@@ -100,17 +101,17 @@ __device__ __forceinline__ void scale(const Args& args) {
   }
 }
 
-}  // namespace tf32x3
+}  // namespace tensor
 
 template <class Tile, class Operands, bool kFused>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
-    gemm_tf32x3(const __grid_constant__ persistent::Args args,
+    gemm_tensor(const __grid_constant__ persistent::Args args,
                 const __grid_constant__ persistent::OperandMap a,
                 const __grid_constant__ persistent::OperandMap b) {
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __trap();  // and the table keeps it from being launched
 #else
-  using Shared = tf32x3::SharedStorage<Tile, Operands>;
+  using Shared = tensor::SharedStorage<Tile, Operands>;
   static_assert(sizeof(Shared) <= Tile::kSharedBytes, "the Config counts on it");
   Shared& s = shared_storage<Shared>();
   const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
@@ -133,18 +134,18 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   __syncthreads();
 
   if (effective_k(args.p, load_scalar(args.p.epilogue.alpha)) == 0) {
-    tf32x3::scale<kFused, Tile>(args);
+    tensor::scale<kFused, Tile>(args);
   } else if (warp < Tile::kProducerWarps) {
     ptx::give_up_registers<Tile::kProducerRegisters>();
-    tf32x3::produce<Tile>(s, args, a, b, warp, lane);
+    tensor::produce<Tile>(s, args, a, b, warp, lane);
   } else {
     ptx::take_registers<Tile::kConsumerRegisters>();
-    tf32x3::consume<kFused, Tile>(s, args);
+    tensor::consume<kFused, Tile>(s, args);
   }
 #endif
 }
 
-namespace tf32x3 {
+namespace tensor {
 
 // The map of an operand of `extent` rows of op(A) or columns of op(B), fetched in lines.
 inline Status make_map(OperandMap* map, const Operand& x, Major major, int64_t extent, int64_t k,
@@ -163,7 +164,7 @@ Status launch_with(const Args& args, const GemmConfig& config, const LaunchConte
     RETURN_IF_ERROR(make_map(&b, p.b, Operands::kB, p.n, p.k, p.batch_count, Tile::kBlockN));
   }
   return persistent::launch_kernel(
-      p.fused ? gemm_tf32x3<Tile, Operands, true> : gemm_tf32x3<Tile, Operands, false>, args, a, b,
+      p.fused ? gemm_tensor<Tile, Operands, true> : gemm_tensor<Tile, Operands, false>, args, a, b,
       config, context);
 }
 
@@ -176,15 +177,15 @@ Status launch_for_ops(const Args& args, const GemmConfig& config, const LaunchCo
   return launch_with<Tile, Operands<Major::kMN, Major::kK, kMapped>>(args, config, context);
 }
 
-}  // namespace tf32x3
+}  // namespace tensor
 
 template <class Tile>
-Status cuda::launch_gemm_tf32x3(const GemmProblem& p, const GemmConfig& config,
+Status cuda::launch_gemm_tensor(const GemmProblem& p, const GemmConfig& config,
                                 const LaunchContext& context) {
   const persistent::Args args = persistent::args_of(p, config, context);
   return config.load_a == OperandLoad::kTensorMap
-             ? tf32x3::launch_for_ops<Tile, true>(args, config, context)
-             : tf32x3::launch_for_ops<Tile, false>(args, config, context);
+             ? tensor::launch_for_ops<Tile, true>(args, config, context)
+             : tensor::launch_for_ops<Tile, false>(args, config, context);
 }
 
 }  // namespace mygemm

@@ -2,32 +2,36 @@
 // block leaves for another one. Device only.
 #pragma once
 
-#include "kernels/gemm/tf32x3/guard.cuh"
+#include "kernels/gemm/tensor/guard.cuh"
 
-namespace mygemm::tf32x3 {
+namespace mygemm::tensor {
 
 // The partial tile that a block leaves for the one which finishes the tile: sums as its threads
-// hold them, and the guard's sums.
+// hold them, and the guard's statistics.
 template <class Tile>
 struct PartialTile {
+  using Statistics = typename Tile::Method::Statistics;
+
   float4 quads[Tile::kBlockN / 8][32 * Tile::kConsumerWarps];
-  float2 guard[32 * Tile::kConsumerWarps];
+  typename Statistics::Packed guard[32 * Tile::kConsumerWarps];
   static_assert(sizeof guard <= kPartialTileGuardBytes);
 };
 
 template <class Tile>
-__device__ __forceinline__ void store_partial(PartialTile<Tile>& to, const Results<Tile>& sum,
-                                              const Sums& sums, int warp, int lane) {
+__device__ __forceinline__ void store_partial(
+    PartialTile<Tile>& to, const Results<Tile>& sum,
+    const typename PartialTile<Tile>::Statistics& statistics, int warp, int lane) {
 #pragma unroll
   for (int q = 0; q < Tile::kBlockN / 8; ++q) {
     __stcg(&to.quads[q][warp * 32 + lane],
            make_float4(sum[4 * q], sum[4 * q + 1], sum[4 * q + 2], sum[4 * q + 3]));
   }
-  __stcg(&to.guard[warp * 32 + lane], make_float2(sums.a, sums.b));
+  __stcg(&to.guard[warp * 32 + lane], statistics.packed());
 }
 
 template <class Tile>
-__device__ __forceinline__ void add_partial(Results<Tile>& sum, Sums& sums,
+__device__ __forceinline__ void add_partial(Results<Tile>& sum,
+                                            typename PartialTile<Tile>::Statistics& statistics,
                                             const PartialTile<Tile>& from, int warp, int lane) {
 #pragma unroll
   for (int q = 0; q < Tile::kBlockN / 8; ++q) {
@@ -35,8 +39,7 @@ __device__ __forceinline__ void add_partial(Results<Tile>& sum, Sums& sums,
     sum[4 * q] += quad.x, sum[4 * q + 1] += quad.y;
     sum[4 * q + 2] += quad.z, sum[4 * q + 3] += quad.w;
   }
-  const float2 more = __ldcg(&from.guard[warp * 32 + lane]);
-  sums.a += more.x, sums.b += more.y;
+  statistics.add(__ldcg(&from.guard[warp * 32 + lane]));
 }
 
 // A lane has two rows, 8 apart. Where the rows of neighbouring lanes are not neighbours (RowsOfA),
@@ -204,4 +207,4 @@ __device__ __forceinline__ void store_results(Results<Tile>& sum, float least,
   }
 }
 
-}  // namespace mygemm::tf32x3
+}  // namespace mygemm::tensor

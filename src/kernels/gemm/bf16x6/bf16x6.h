@@ -1,0 +1,30 @@
+// The kernels on tensor cores with six BF16 products for each FP32 one: tiles. Pure.
+#pragma once
+
+#include "kernels/gemm/tensor/tensor.h"
+
+namespace mygemm {
+namespace bf16x6 {
+struct Method;  // method.cuh
+}
+
+// The places for B's parts have all three of them, so that shared memory holds B itself only until
+// it is split.
+template <int kBlockN, int kStages, int kProducerWarps, int kProducerRegisters>
+struct Bf16x6Tile : TensorTile<kBlockN, kStages, 32, kProducerWarps, kProducerRegisters> {
+  using Method = bf16x6::Method;
+  // From here on errors are at most cuBLAS's, those of a chain of multiply-adds, on the data of
+  // docs/accuracy.md except for sums of few products.
+  static constexpr int kLeastK = 256;
+
+  static constexpr int kSharedBytes =
+      Bf16x6Tile::kBlockK *
+          (4 * (kStages * Bf16x6Tile::kBlockM + (kStages - Bf16x6Tile::kPlanes) * kBlockN) +
+           2 * 3 * Bf16x6Tile::kPlanes * kBlockN) +
+      2048;
+};
+
+using Bf16x6_128x128 = Bf16x6Tile<128, 6, 8, 48>;
+using Bf16x6_128x64 = Bf16x6Tile<64, 9, 8, 40>;
+
+}  // namespace mygemm

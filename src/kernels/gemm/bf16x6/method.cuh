@@ -1,0 +1,41 @@
+// Six BF16 products for each FP32 one, as a method of the kernels on tensor cores (tensor/).
+// Device only.
+#pragma once
+
+#include "kernels/gemm/bf16x6/multiply.cuh"
+#include "kernels/gemm/bf16x6/split.cuh"
+
+namespace mygemm::bf16x6 {
+
+struct Method {
+  using Part = uint16_t;  // the bits of a BF16 value
+  template <class Operands>
+  static constexpr bool kFreesB = true;
+  template <class Operands>
+  static constexpr int kPartsOfB = kPartsOfElement;
+
+  using StatisticsOfB = bf16x6::StatisticsOfB;
+  using Statistics = bf16x6::Statistics;
+  static constexpr float kExact = bf16x6::kExact;
+
+  // Splits a k step of B into its parts.
+  template <class Tile, class Operands, int kStage>
+  static __device__ __forceinline__ void split_b(uint16_t (&to)[kPartsOfElement][kStage],
+                                                 const float* step, int, StatisticsOfB& seen,
+                                                 int warp, int lane) {
+    if constexpr (Operands::kB == Major::kMN) {
+      split_mn_major<Tile>(to, step, seen, warp, lane);
+    } else {
+      split_k_major<Tile>(to, step, seen, warp, lane);
+    }
+  }
+
+  template <class Tile, class Shared>
+  static __device__ __forceinline__ WorkItem multiply(tensor::Results<Tile>& sum,
+                                                      Statistics& statistics, Shared& s, int& step,
+                                                      const RowsOfA<Shared::Operands::kA>& rows) {
+    return bf16x6::multiply<Tile>(sum, statistics, s, step, rows);
+  }
+};
+
+}  // namespace mygemm::bf16x6

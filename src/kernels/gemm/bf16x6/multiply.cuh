@@ -1,0 +1,165 @@
+// Six BF16 products: the main loop of the consumer warps. With a = high + mid + low, and b so too,
+// a product of two floats is six of tensor cores: low high + high low + mid mid + mid high +
+// high mid + high high. The other three add at most 2^-23 of the whole. Device only.
+//
+// Tensor cores round every sum towards zero, and with positive operands these errors add up. So
+// they sum 32 k at a time, the small products first, and the FP32 units, which round to nearest,
+// add these sums up.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/gemm/bf16x6/split.cuh"
+#include "kernels/gemm/tensor/rows.cuh"
+#include "ptx/mbarrier.cuh"
+#include "ptx/wgmma.cuh"
+
+namespace mygemm::bf16x6 {
+
+using tensor::kNoTile;
+using tensor::Results;
+using tensor::RowsOfA;
+
+// From here on splitting loses no bit: the last one of low is a normal number.
+constexpr float kExact = 0x1p-103f;
+
+// The guard's statistics for a lane's results: the sum of |A| over their rows, or more, and a sum
+// of |B| of which that of any column is at most kLanesOfColumn times as much; the smallest elements
+// of these rows of A, or more, and of all columns of B.
+struct Statistics {
+  float a = 0.0f, b = 0.0f;
+  Smallest smallest_a, smallest_b;
+
+  // Counts an element of A.
+  __device__ __forceinline__ void see(float x) {
+    a += fabsf(x);
+    smallest_a.see(x);
+  }
+
+  using Packed = float4;
+  __device__ __forceinline__ Packed packed() const {
+    return make_float4(a, b, __uint_as_float(smallest_a.bits), __uint_as_float(smallest_b.bits));
+  }
+  __device__ __forceinline__ void add(const Packed& more) {
+    a += more.x, b += more.y;
+    smallest_a.see(Smallest{__float_as_uint(more.z)});
+    smallest_b.see(Smallest{__float_as_uint(more.w)});
+  }
+
+  // The smallest |result| that they prove right, of k products; NaN where a sum is NaN.
+  __device__ __forceinline__ float least_proven(int64_t k) const {
+    if (!tensor::may_lose_bits(smallest_a, smallest_b, kExact)) return 0.0f;
+    // The error of a part that is denormal and taken as 0, less than 2^-126, relative to 2^-26 of a
+    // result; and the error of sums among denormal numbers.
+    constexpr float kLoss = 0x1p-100f, kDenormalLoss = 0x1p-122f, kLanesOfColumn = 8;
+    return kLoss * (a + kLanesOfColumn * b) + static_cast<float>(k) * kDenormalLoss;
+  }
+};
+
+// A lane's elements of A for products of 16 k, split.
+struct Fragments {
+  unsigned part[kPartsOfElement][4];
+};
+
+// Splits those of 8 k, as RowsOfA loads them: the first or the second half of 16.
+__device__ __forceinline__ void split_eight(Fragments& to, int half, const unsigned (&x)[4],
+                                            Statistics& statistics) {
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    const float first = __uint_as_float(x[row]), second = __uint_as_float(x[2 + row]);
+    statistics.see(first), statistics.see(second);
+    const Pairs pairs = split(first, second);
+#pragma unroll
+    for (int part = 0; part < kPartsOfElement; ++part) {
+      to.part[part][2 * half + row] = pairs.part[part];
+    }
+  }
+}
+
+// Sets `sum` to the products of the k steps of the block's next item, and returns the item, or one
+// of kNoTile where there are no more. `step` counts the block's steps. With A loaded and split
+// while the products of the step before run, 2048^3 NN takes 162 us on an H200, against 158: loads
+// from shared memory are slow meanwhile.
+template <class Tile, class Shared>
+__device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Statistics& statistics, Shared& s,
+                                             int& step, const RowsOfA<Shared::Operands::kA>& rows) {
+  constexpr int kResults = Tile::kBlockN / 2, kPlanes = Shared::kPlanes;
+  constexpr int kGroups = Tile::kBlockK / 16;  // of 16 k, as the tensor cores take them
+  constexpr unsigned kPartBytes = Shared::kStageB * sizeof(uint16_t), kBarrier = sizeof(uint64_t);
+  constexpr bool kMNMajor = Shared::Operands::kB == Major::kMN;
+  // From one group's B to the next, in units of 16 bytes.
+  constexpr int kNext = kMNMajor ? 16 * kLine * sizeof(uint16_t) / 16 : 2;
+  static_assert(Tile::kParts == 1);
+  // One register for all addresses.
+  const unsigned base = ptx::shared_address(&s);
+  const unsigned split_at = base + offsetof(Shared, split), free_at = base + offsetof(Shared, free);
+  float chunk[kResults];  // the tensor cores' sums
+#pragma unroll
+  for (int r = 0; r < kResults; ++r) sum[r] = chunk[r] = 0.0f;
+
+  ptx::mbarrier_wait_at(split_at + step % kPlanes * kBarrier, step / kPlanes % 2);
+  const WorkItem& item = s.items[step % Shared::kNotes];
+  if (ptx::warp_uniform(item.tile) == kNoTile) return {kNoTile, 0, 0};
+  step = ptx::warp_uniform(step);
+  const int first = step, end = step + ptx::warp_uniform(item.end - item.begin);
+#pragma unroll 1
+  for (; step < end; ++step) {
+    const unsigned i = step, plane = i % kPlanes;
+    const unsigned stage =
+        base + offsetof(Shared, a) + i % Shared::kStages * (Shared::kStageA * sizeof(float));
+    const unsigned parts = base + offsetof(Shared, parts) + plane * (kPartsOfElement * kPartBytes);
+    unsigned x[2 * kGroups][4];
+    Fragments a[kGroups];
+    ptx::mbarrier_wait_at(split_at + plane * kBarrier, i / kPlanes % 2);
+    ptx::wgmma_wait(chunk);
+    if (step > first) ptx::mbarrier_arrive_at(free_at + (i - 1) % kPlanes * kBarrier);
+#pragma unroll
+    for (int eight = 0; eight < 2 * kGroups; ++eight) rows.load(x[eight], stage, 0, eight);
+#pragma unroll
+    for (int r = 0; r < kResults; ++r) ptx::add_in_order(sum[r], chunk[r]);
+#pragma unroll
+    for (int eight = 0; eight < 2 * kGroups; ++eight) {
+      split_eight(a[eight / 2], eight % 2, x[eight], statistics);
+    }
+    // Products take the place of a chunk that has been added. The compiler may not know it: it
+    // would have them write to other registers while the chunk is added, and there are none.
+    // blockIdx.z is 0 in every grid of ours.
+    const bool adds = blockIdx.z > 0;
+    const auto multiply_parts = [&](Part of_a, Part of_b) {
+      const unsigned b = kMNMajor ? ptx::wgmma_matrix_mn(parts + of_b * kPartBytes)
+                                  : ptx::wgmma_matrix(parts + of_b * kPartBytes);
+#pragma unroll
+      for (int g = 0; g < kGroups; ++g) {
+        ptx::wgmma_bf16<Tile::kBlockN, kMNMajor>(chunk, a[g].part[of_a], b + g * kNext,
+                                                 of_a != kLow || g > 0 || adds);
+      }
+    };
+    ptx::wgmma_fence();
+    multiply_parts(kLow, kHigh);
+    multiply_parts(kHigh, kLow);
+    multiply_parts(kMid, kMid);
+    multiply_parts(kMid, kHigh);
+    multiply_parts(kHigh, kMid);
+    multiply_parts(kHigh, kHigh);
+    ptx::wgmma_commit();
+  }
+  ptx::wgmma_wait(chunk);
+#pragma unroll
+  for (int r = 0; r < kResults; ++r) ptx::add_in_order(sum[r], chunk[r]);
+  const int last = step - 1;
+#pragma unroll 1
+  for (int w = 0; w < Tile::kProducerWarps; ++w) {
+    const StatisticsOfB& of_warp = s.b_statistics[last % kPlanes][w];
+    statistics.b += of_warp.sum;
+    statistics.smallest_b.see(of_warp.smallest);
+  }
+  const WorkItem same = s.items[last % Shared::kNotes];
+  ptx::mbarrier_arrive_behind(free_at + last % kPlanes * kBarrier,
+                              __float_as_uint(statistics.b) ^ statistics.smallest_b.bits ^
+                                  same.tile ^ same.begin ^ same.end);
+  statistics.a = rows.sum_of_rows(statistics.a);
+  statistics.smallest_a = statistics.smallest_a.of_warp();
+  return same;
+}
+
+}  // namespace mygemm::bf16x6

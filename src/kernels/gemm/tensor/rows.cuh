@@ -1,0 +1,72 @@
+// Products on tensor cores: the rows of A and the results that a lane of a consumer warp has.
+// Device only.
+#pragma once
+
+#include "kernels/gemm/tensor/feed.cuh"
+#include "ptx/shared.cuh"
+
+namespace mygemm::tensor {
+
+// Results of a thread, in the order of wgmma: 2 columns of 2 rows, for every 8 columns.
+template <class Tile>
+using Results = float[Tile::kBlockN / 2];
+
+// The places of a thread's values of A in a stage, and the rows of its results in the tile. Any
+// assignment of rows to warps is correct. Where A is K-major, a warp has 16 neighbouring rows;
+// where it is MN-major, 8 neighbours and the 8 that are 16 further on, so that the loads of 32
+// lanes from the swizzled lines of 4 k have no bank conflicts.
+template <Major kMajor>
+struct RowsOfA {
+  static constexpr bool kKMajor = kMajor == Major::kK;
+
+  unsigned first;  // bytes from the beginning of the stage: the first row's, at k = lane % 4
+
+  __device__ RowsOfA(int warp, int lane) {
+    const unsigned group = lane / 4, t = lane % 4;
+    if (kKMajor) {
+      first = (16 * warp + group) * 128 + group * 16 + t * 4;
+    } else {
+      const unsigned chunk = warp % 2 * 2 + group / 4 * 4;
+      first = warp / 2 * 4096 + t * 128 + (chunk ^ t) * 16 + group % 4 * 4;
+    }
+  }
+
+  // The four values of products of 8 k, the group-th from k on, as wgmma_tf32() takes them.
+  // k is a multiple of 16, and the compiler need not know it.
+  __device__ __forceinline__ void load(unsigned (&x)[4], unsigned stage, unsigned k,
+                                       int group) const {
+    if (kKMajor) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const unsigned quad = stage + (first ^ (k * 4 + (2 * group + half) * 16));
+        x[2 * half] = ptx::load_shared_4(quad);
+        x[2 * half + 1] = ptx::load_shared_4(quad + 8 * 128);
+      }
+    } else {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int row = 0; row < 2; ++row) {
+          x[2 * half + row] = ptx::load_shared_4(
+              stage + k * 128 + (first ^ (row * 16 + half * 64)) + (8 * group + 4 * half) * 128);
+        }
+      }
+    }
+  }
+
+  // The tile's row of a warp's row number `index`.
+  static __device__ __forceinline__ int row(int warp, int index) {
+    return kKMajor ? 16 * warp + index : warp / 2 * 32 + warp % 2 * 8 + index / 8 * 16 + index % 8;
+  }
+
+  // The sum over the lanes that load values of the same rows: the rows of a lane's results as they
+  // are stored, of index lane / 4 and 8 further on.
+  static __device__ __forceinline__ float sum_of_rows(float x) {
+    x += __shfl_xor_sync(0xffffffffu, x, 1);
+    x += __shfl_xor_sync(0xffffffffu, x, 2);
+    if (!kKMajor) x += __shfl_xor_sync(0xffffffffu, x, 16);
+    return x;
+  }
+};
+
+}  // namespace mygemm::tensor

@@ -1,0 +1,66 @@
+// Kernels on tensor cores, which compute an FP32 product as several products of parts of its
+// operands, by one method (tf32x3/) or another (bf16x6/): their block tiles, configuration and
+// launch. Pure.
+#pragma once
+
+#include "kernels/gemm/persistent/configure.h"
+
+namespace mygemm {
+
+// Block tiles: one or two producer warpgroups, then two consumer warpgroups of 64 rows each. Shared
+// memory has a ring of kStages k steps of the operands, and kPlanes places for the parts of B.
+template <int kBlockN_, int kStages_, int kTogether_, int kProducerWarps_, int kProducerRegisters_>
+struct TensorTile {
+  using Element = float;
+  static constexpr int kBlockM = 128, kBlockN = kBlockN_, kBlockK = 32;
+  static constexpr int kStages = kStages_, kPlanes = 2;
+  // k that a warp gives the tensor cores at once, and that producers and consumers hand over.
+  static constexpr int kTogether = kTogether_, kParts = kBlockK / kTogether;
+  static constexpr int kConsumerWarps = 8, kProducerWarps = kProducerWarps_;
+  static constexpr int kThreads = 32 * (kProducerWarps + kConsumerWarps);
+  // Registers per thread at launch, a multiple of 8; then consumers share those that producers give
+  // up.
+  static constexpr int kLaunchRegisters = 65536 / kThreads / 8 * 8;
+  static constexpr int kProducerRegisters = kProducerRegisters_;
+  static constexpr int kConsumerRegisters =
+      (kThreads / 128 * kLaunchRegisters - kProducerWarps / 4 * kProducerRegisters) / 2 / 8 * 8;
+};
+
+// Tile::kLeastK is the smallest k at which the plan takes the kernel; below it FFMA is more
+// accurate.
+template <class Tile, bool kStreamK>
+const char* configure_tensor(const GemmKernel& kernel, const GemmFacts& facts,
+                             const DeviceTraits& device, const PlanOptions& options,
+                             GemmConfig* config) {
+  const GemmProblem& p = facts.problem;
+  if (p.math == MYGEMM_MATH_STRICT) return "strict math: FP32 multiply-adds alone";
+  if (!options.forced && p.k < Tile::kLeastK) {
+    return "k is too short for tensor cores to be as accurate as a chain";
+  }
+  // TT is computed as its transposed, which is NN.
+  config->transposed = p.transa && p.transb;
+  if (const char* reason = persistent::schedule<Tile>(facts, device, options, kStreamK, config)) {
+    return reason;
+  }
+  const bool mapped = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
+  config->load_a = config->load_b = mapped ? OperandLoad::kTensorMap : OperandLoad::kCopy4;
+  const GemmFigures& figures = kernel.figures;
+  const double step_factor =
+      (mapped ? 1.0 : figures.misaligned) * (!p.transa && p.transb ? figures.transposing : 1.0);
+  config->seconds = persistent::seconds<Tile>(*config, figures, step_factor, facts, device);
+  return nullptr;
+}
+
+template <class Tile, bool kStreamK>
+constexpr GemmBound tensor_bound(const GemmFigures& figures) {
+  GemmBound bound = persistent::bound<Tile>(figures, kStreamK, Tile::kLeastK);
+  bound.takes_strict = false;
+  return bound;
+}
+
+namespace cuda {
+template <class Tile>
+Status launch_gemm_tensor(const GemmProblem&, const GemmConfig&, const LaunchContext&);
+}  // namespace cuda
+
+}  // namespace mygemm
