@@ -60,6 +60,9 @@ void* allocate(size_t bytes) {
   void* mapping =
       mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;
+  // Tests make hundreds of workspaces of 36 MB, and all of it is written: a page at a time, this
+  // took up to a twelfth of their time.
+  madvise(mapping, mapped_bytes, MADV_HUGEPAGE);
   auto* first = static_cast<std::byte*>(mapping);
   mprotect(first, page_bytes(), PROT_NONE);
   mprotect(first + mapped_bytes - page_bytes(), page_bytes(), PROT_NONE);
