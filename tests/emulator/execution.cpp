@@ -238,6 +238,8 @@ void prepare(const Grid& grid, unsigned resident) {
     block.shared.reset(allocate_shared(grid.shared_bytes));
     block.lanes_waiting.resize(num_warps);
   }
+  // Those of grids with more blocks, whose addresses may be in use again.
+  forget_barriers({0, ~0u});
   const size_t in_all = blocks.size() * num_threads;
   if (threads.size() < in_all) threads.resize(in_all);
   for (size_t i = 0; i < in_all; ++i) {
