@@ -339,9 +339,9 @@ def documents(all_runs):
         "README.md": named({"summary": summary(all_runs)}),
         "docs/performance.md": named({
             "default": products(all_runs["default"], "default", "default", ["cublas"]),
-            "strict": products(all_runs["strict"], "strict", "strict", list(PEERS)),
             "short": (products(all_runs["short"], "short", "default", ["cublas"])
                       if "short" in all_runs else NO_RUN),
+            "strict": products(all_runs["strict"], "strict", "strict", list(PEERS)),
             "random": random_products(all_runs["random"]),
             "data": products_by_data(all_runs["data"]) if "data" in all_runs else NO_RUN,
             "softmax": softmax(all_runs["softmax"]),

@@ -164,8 +164,10 @@ void add_gemm_kernels(Golden* golden) {
                                {2048, 2048, 512}, {3072, 3072, 512}, {1500, 1500, 1500},
                                {907, 2237, 549},  {3783, 3, 2981},   {16, 1024, 4096}};
   for (const auto& [m, n, k] : kShapes) {
-    golden->add_with_workspace("gemm nn " + by(m, n) + "x" + std::to_string(k),
-                               gemm(false, false, m, n, k), 32 * kMiB);
+    const std::string name = "gemm nn " + by(m, n) + "x" + std::to_string(k);
+    const GemmProblem p = gemm(false, false, m, n, k);
+    golden->add_with_workspace(name, p, 32 * kMiB);
+    golden->add_with_workspace(name + " strict", strict(p), 32 * kMiB);
   }
 }
 

@@ -204,8 +204,8 @@ TEST(Plan, EveryGemmKernelIsChosenForSomeProblem) {
   for (const int64_t m : kSizes) {
     for (const int64_t n : kSizes) {
       for (const int64_t k : kSizes) {
-        const GemmProblem p = gemm(false, false, m, n, k);
-        for (const GemmProblem& q : {p, strict(p), gemm(false, false, m, n, k, 300)}) {
+        const GemmProblem p = gemm(false, false, m, n, k), batch = gemm(false, false, m, n, k, 300);
+        for (const GemmProblem& q : {p, strict(p), batch, strict(batch)}) {
           add_choices(q, &chosen);
         }
       }

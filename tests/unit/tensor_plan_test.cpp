@@ -67,8 +67,8 @@ TEST(TensorPlan, ShortSumsAreLeftToMultiplyAddsUnlessForced) {
                             : name.ends_with("128x192") ? int64_t{Tensor128x192::kLeastK}
                             : name.ends_with("128x128") ? int64_t{Tensor128x128::kLeastK}
                                                         : int64_t{Tensor128x64::kLeastK};
-    const GemmProblem shorter = gemm(false, false, 1100, 1100, least_k - 1);
-    const GemmProblem p = gemm(false, false, 1100, 1100, least_k);
+    const GemmProblem shorter = gemm(false, false, 1600, 1600, least_k - 1);
+    const GemmProblem p = gemm(false, false, 1600, 1600, least_k);
     const PlanOptions planned{kWorkspace, nullptr}, forced{kWorkspace, kernel.name};
     EXPECT_FALSE(configured(kernel, shorter, h200(), planned)) << kernel.name;
     EXPECT_TRUE(configured(kernel, p, h200(), planned)) << kernel.name;
