@@ -98,32 +98,32 @@ void take_a(Operands& operands, ProductType type, unsigned lane, const unsigned*
   }
 }
 
-// The matrix of a descriptor whose upper fields must be `fields`: `first` is its first byte.
-const std::byte* matrix_at(unsigned block, uint64_t matrix, uint64_t fields, size_t bytes,
-                           unsigned* first) {
-  if ((matrix & ~uint64_t{0x3fff}) != fields) {
-    stop("wgmma of a matrix that is described otherwise: %016llx",
-         static_cast<unsigned long long>(matrix));
-  }
-  *first = static_cast<unsigned>(matrix & 0x3fff) * 16;
-  const unsigned base = *first / 1024 * 1024;
-  if (base + bytes > shared_bytes()) {
-    stop("wgmma of %zu bytes from byte %u, beyond the block's shared memory", bytes, base);
-  }
-  return shared_address(block, base);
+// How a matrix of B lies: the upper fields of its descriptor, its bytes from a multiple of 1024 on,
+// and the most bytes from there to where the product begins.
+struct Layout {
+  uint64_t fields;
+  size_t bytes;
+  unsigned most_offset;
+};
+
+// leading, stride: in units of 16 bytes.
+constexpr uint64_t descriptor(uint64_t leading, uint64_t stride, uint64_t swizzle) {
+  return leading << 16 | stride << 32 | swizzle << 62;
 }
 
-// The 8 k of `columns` columns, which lie as swizzle.h says: chunk c of 16 bytes of the r-th line
-// of 128 bytes where c ^ (r % 8) would be.
-void read_tf32(Operands& operands, unsigned block, uint64_t matrix, int columns) {
-  constexpr uint64_t kFields = uint64_t{1} << 16 | uint64_t{64} << 32 | uint64_t{1} << 62;
-  unsigned first;
-  const std::byte* const shared =
-      matrix_at(block, matrix, kFields, static_cast<size_t>(columns) * 128, &first);
-  if (first % 1024 > 96) stop("wgmma of a matrix at byte %u, not the first lines", first);
+Layout layout_of(ProductType type, int columns) {
+  const auto n = static_cast<size_t>(columns);
+  if (type == ProductType::kTf32) return {descriptor(1, 64, 1), n * 128, 96};
+  if (type == ProductType::kBf16) return {descriptor(1, 32, 2), n * 64, 32};
+  return {descriptor(128, 32, 2), (n / 32 - 1) * 2048 + 1024, 0};
+}
+
+// The 8 k from byte `offset` of `columns` columns, which lie as swizzle.h says: chunk c of 16 bytes
+// of the r-th line of 128 bytes where c ^ (r % 8) would be.
+void read_tf32(Operands& operands, const std::byte* shared, unsigned offset, int columns) {
   for (int column = 0; column < columns; ++column) {
     for (unsigned half = 0; half < 2; ++half) {
-      const unsigned chunk = (first % 1024 / 16 + half) ^ static_cast<unsigned>(column % 8);
+      const unsigned chunk = (offset / 16 + half) ^ static_cast<unsigned>(column % 8);
       unsigned bits[4];
       std::memcpy(bits, shared + column * 128 + chunk * 16, sizeof bits);
       for (unsigned e = 0; e < 4; ++e) operands.b[4 * half + e][column] = cut_to_tf32(bits[e]);
@@ -139,14 +139,9 @@ double bf16_of_line(const std::byte* lines, int line, int element) {
   return of_bf16(bits);
 }
 
-// 16 k of `columns` columns, each a line of 32 k.
-void read_bf16(Operands& operands, unsigned block, uint64_t matrix, int columns) {
-  constexpr uint64_t kFields = uint64_t{1} << 16 | uint64_t{32} << 32 | uint64_t{2} << 62;
-  unsigned first;
-  const std::byte* const shared =
-      matrix_at(block, matrix, kFields, static_cast<size_t>(columns) * 64, &first);
-  if (first % 1024 > 32) stop("wgmma of a matrix at byte %u, not the first lines", first);
-  const int from = static_cast<int>(first % 1024 / 2);
+// 16 k from byte `offset` of `columns` columns, each a line of 32 k.
+void read_bf16(Operands& operands, const std::byte* shared, unsigned offset, int columns) {
+  const int from = static_cast<int>(offset / 2);
   for (int column = 0; column < columns; ++column) {
     for (int k = 0; k < kMostDepth; ++k) {
       operands.b[k][column] = bf16_of_line(shared, column, from + k);
@@ -155,12 +150,7 @@ void read_bf16(Operands& operands, unsigned block, uint64_t matrix, int columns)
 }
 
 // 16 k of `columns` columns, in blocks of 32 lines, each of one k of 32 columns.
-void read_bf16_mn_major(Operands& operands, unsigned block, uint64_t matrix, int columns) {
-  constexpr uint64_t kFields = uint64_t{128} << 16 | uint64_t{32} << 32 | uint64_t{2} << 62;
-  unsigned first;
-  const std::byte* const shared = matrix_at(
-      block, matrix, kFields, (static_cast<size_t>(columns) / 32 - 1) * 2048 + 1024, &first);
-  if (first % 1024 > 0) stop("wgmma of a matrix at byte %u, not the first line of 8", first);
+void read_bf16_mn_major(Operands& operands, const std::byte* shared, int columns) {
   for (int column = 0; column < columns; ++column) {
     for (int k = 0; k < kMostDepth; ++k) {
       operands.b[k][column] = bf16_of_line(shared + column / 32 * 2048, k, column % 32);
@@ -169,12 +159,26 @@ void read_bf16_mn_major(Operands& operands, unsigned block, uint64_t matrix, int
 }
 
 void read_b(Operands& operands, unsigned block, const Product& product, int columns) {
+  const Layout layout = layout_of(product.type, columns);
+  if ((product.b & ~uint64_t{0x3fff}) != layout.fields) {
+    stop("wgmma of a matrix that is described otherwise: %016llx",
+         static_cast<unsigned long long>(product.b));
+  }
+  const unsigned first = static_cast<unsigned>(product.b & 0x3fff) * 16;
+  const unsigned offset = first % 1024, base = first - offset;
+  if (offset > layout.most_offset) {
+    stop("wgmma of a matrix at byte %u, %u behind a multiple of 1024", first, offset);
+  }
+  if (base + layout.bytes > shared_bytes()) {
+    stop("wgmma of %zu bytes from byte %u, beyond the block's shared memory", layout.bytes, base);
+  }
+  const std::byte* const shared = shared_address(block, base);
   if (product.type == ProductType::kTf32) {
-    read_tf32(operands, block, product.b, columns);
+    read_tf32(operands, shared, offset, columns);
   } else if (product.type == ProductType::kBf16) {
-    read_bf16(operands, block, product.b, columns);
+    read_bf16(operands, shared, offset, columns);
   } else {
-    read_bf16_mn_major(operands, block, product.b, columns);
+    read_bf16_mn_major(operands, shared, columns);
   }
 }
 
