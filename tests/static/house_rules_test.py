@@ -53,6 +53,14 @@ class HouseRules(unittest.TestCase):
                     "src/kernels/gemm/tf32x3/feed.cuh", '#include "kernels/gemm/tma/feed.cuh"\n')
         self.breaks("includes kernels/gemm/tf32x3/tf32x3.h, which belongs to other kernels",
                     "src/kernels/gemm/tma/feed.cuh", '#include "kernels/gemm/tf32x3/tf32x3.h"\n')
+        self.breaks("includes kernels/gemm/bf16x6/split.cuh, which belongs to other kernels",
+                    "src/kernels/gemm/tf32x3/split.cuh",
+                    '#include "kernels/gemm/bf16x6/split.cuh"\n')
+        self.breaks("includes kernels/gemm/tf32x3/tf32x3.h, which is above it",
+                    "src/kernels/gemm/tensor/tensor.h",
+                    '#include "kernels/gemm/tf32x3/tf32x3.h"\n')
+        self.keeps("src/kernels/gemm/bf16x6/method.cuh",
+                   '#include "kernels/gemm/tensor/rows.cuh"\n')
         self.breaks("includes kernels/softmax/packs.cuh, which belongs to other kernels",
                     "src/kernels/transpose/vector.cu", '#include "kernels/softmax/packs.cuh"\n')
         for included in ["kernels/gemm/persistent/work.cuh", "kernels/gemm/tma/feed.cuh",
@@ -113,6 +121,8 @@ class HouseRules(unittest.TestCase):
 
     def test_macros(self):
         self.breaks("a macro, MAX", "src/status.h", "#define MAX(a, b) a\n")
+        self.breaks("a macro, WGMMA_64", "src/ptx/math.cuh", "#define WGMMA_64(a) a\n")
+        self.keeps("src/ptx/wgmma.cuh", "#define WGMMA_64(a) a\n")
         self.keeps("src/status.h", "#define CUDA_TRY(call) call\n")
         self.keeps("tests/abi/rules.h", "#define MAX(a, b) a\n")
 
