@@ -28,14 +28,14 @@ __device__ __forceinline__ void wgmma_commit() {
 #endif
 }
 
-// wgmma.wait_group: until all of the warpgroup's products are done. `d` holds their results, of
-// which the compiler may not use earlier values.
-template <int kCount>
+// wgmma.wait_group: until all of the warpgroup's products are done but those of the last kPending
+// groups. `d` holds their results, of which the compiler may not use earlier values.
+template <int kPending = 0, int kCount>
 __device__ __forceinline__ void wgmma_wait(float (&d)[kCount]) {
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __trap();
 #else
-  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 #pragma unroll
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(d[i])::"memory");
 #endif

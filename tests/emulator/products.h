@@ -6,6 +6,7 @@
 // therefore detected. Misuse ends the process, like other errors that stop a GPU.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "execution.h"
@@ -23,8 +24,8 @@ void fence_products();
 void start_product(ProductType type, float* d, int results, const unsigned* a, uint64_t b,
                    bool add);
 void commit_products(Site site);
-// `d` holds their results.
-void wait_for_products(const float* d, Site site);
+// Until all are done but those of the last `pending` groups. `d` holds results of some that are.
+void wait_for_products(const float* d, size_t pending, Site site);
 
 // ---- called by the scheduler ----
 

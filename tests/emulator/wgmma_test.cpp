@@ -209,6 +209,45 @@ TEST_F(WgmmaTest, OperandsAreReadAnyTimeBeforeTheWait) {
   EXPECT_LT(times_right(Mistake::kChangesAEarly), 16);
 }
 
+// D = A B, and then, in a group of its own, D2 = A B + D2, of which nothing waits for the last
+// group before D is stored. `early`: the wait leaves D2 in flight, too, where it is named.
+__global__ void multiply_twice(const float* a, const float* b, float* d, float* d2, bool early) {
+  auto& s = mygemm::shared_storage<Buffer<64>>();
+  for (int i = static_cast<int>(threadIdx.x); i < kLine * 64; i += 128) s.b[i] = b[i];
+  __syncthreads();
+  unsigned x[4];
+  for (int i = 0; i < 4; ++i) x[i] = __float_as_uint(a[4 * threadIdx.x + i]);
+  float first[32] = {}, second[32] = {};
+  const unsigned matrix = ptx::wgmma_matrix(ptx::shared_address(s.b));
+  ptx::wgmma_fence();
+  ptx::wgmma_tf32<64>(first, x, matrix, false);
+  ptx::wgmma_commit();
+  ptx::wgmma_tf32<64>(second, x, matrix, true);
+  ptx::wgmma_commit();
+  ptx::wgmma_wait<1>(early ? second : first);
+  for (int r = 0; r < 32; ++r) d[32 * threadIdx.x + r] = first[r];
+  ptx::wgmma_fence();
+  ptx::wgmma_tf32<64>(second, x, matrix, true);
+  ptx::wgmma_commit();
+  ptx::wgmma_wait(second);
+  for (int r = 0; r < 32; ++r) d2[32 * threadIdx.x + r] = second[r];
+}
+
+std::vector<std::vector<float>> multiplied_twice(bool early) {
+  const Product p = integers<64>(kLine);
+  const DeviceArray<float> a(p.a), b(p.b), d(p.d), d2(p.d);
+  EXPECT_EQ(launch(1, 128, sizeof(Buffer<64>), multiply_twice, a.data(), b.data(), d.data(),
+                   d2.data(), early),
+            cudaSuccess);
+  return {d.values(), d2.values()};
+}
+
+TEST_F(WgmmaTest, AWaitMayLeaveTheLastGroupsInFlight) {
+  const auto results = multiplied_twice(false);
+  for (size_t i = 0; i < results[0].size(); ++i) EXPECT_EQ(2 * results[0][i], results[1][i]);
+  EXPECT_DEATH(multiplied_twice(true), "leaves these results in flight");
+}
+
 void make(Mistake mistake) { emulated<64>(integers<64>(16), false, mistake); }
 
 TEST_F(WgmmaDeathTest, MistakesStopTheKernel) {

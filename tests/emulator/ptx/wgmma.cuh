@@ -13,9 +13,9 @@ inline void wgmma_commit(emulator::Site site = emulator::Site::here()) {
   emulator::commit_products(site);
 }
 
-template <int kCount>
+template <int kPending = 0, int kCount>
 void wgmma_wait(float (&d)[kCount], emulator::Site site = emulator::Site::here()) {
-  emulator::wait_for_products(d, site);
+  emulator::wait_for_products(d, kPending, site);
 }
 
 inline unsigned wgmma_matrix(unsigned address) {

@@ -24,7 +24,7 @@ struct Bf16x6Tile : TensorTile<kBlockN, kStages, 32, kProducerWarps, kProducerRe
       2048;
 };
 
-using Bf16x6_128x128 = Bf16x6Tile<128, 6, 8, 48>;
-using Bf16x6_128x64 = Bf16x6Tile<64, 9, 8, 40>;
+using Bf16x6_128x128 = Bf16x6Tile<128, 6, 4, 56>;
+using Bf16x6_128x64 = Bf16x6Tile<64, 9, 4, 56>;
 
 }  // namespace mygemm

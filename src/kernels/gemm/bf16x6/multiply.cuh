@@ -3,8 +3,8 @@
 // high mid + high high. The other three add at most 2^-23 of the whole. Device only.
 //
 // Tensor cores round every sum towards zero, and with positive operands these errors add up. So
-// they sum 32 k at a time, the small products first, and the FP32 units, which round to nearest,
-// add these sums up.
+// they sum high high for 32 k at a time, and the FP32 units, which round to nearest, add these sums
+// up. The sums of the small products, below 2^-7 of the whole, stay in the tensor cores' registers.
 #pragma once
 
 #include <cstddef>
@@ -77,25 +77,36 @@ __device__ __forceinline__ void split_eight(Fragments& to, int half, const unsig
 }
 
 // Sets `sum` to the products of the k steps of the block's next item, and returns the item, or one
-// of kNoTile where there are no more. `step` counts the block's steps. With A loaded and split
-// while the products of the step before run, 2048^3 NN takes 162 us on an H200, against 158: loads
-// from shared memory are slow meanwhile.
+// of kNoTile where there are no more. `step` counts the block's steps. High high is computed for
+// kColumns columns at a time, so that its sums take few registers: the first columns' are added
+// while the small products run. With A loaded and split while the products of the step before run,
+// an earlier version took 162 us for 2048^3 NN on an H200, against 158: loads from shared memory
+// are slow meanwhile.
 template <class Tile, class Shared>
 __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Statistics& statistics, Shared& s,
                                              int& step, const RowsOfA<Shared::Operands::kA>& rows) {
   constexpr int kResults = Tile::kBlockN / 2, kPlanes = Shared::kPlanes;
+  constexpr int kColumns = 64, kChunk = kColumns / 2, kChunks = Tile::kBlockN / kColumns;
   constexpr int kGroups = Tile::kBlockK / 16;  // of 16 k, as the tensor cores take them
   constexpr unsigned kPartBytes = Shared::kStageB * sizeof(uint16_t), kBarrier = sizeof(uint64_t);
   constexpr bool kMNMajor = Shared::Operands::kB == Major::kMN;
-  // From one group's B to the next, in units of 16 bytes.
+  // From one group's B to the next, and from the first columns' to the next ones', in units of 16
+  // bytes.
   constexpr int kNext = kMNMajor ? 16 * kLine * sizeof(uint16_t) / 16 : 2;
+  constexpr int kNextColumns = kColumns * kLine * sizeof(uint16_t) / 16;
   static_assert(Tile::kParts == 1);
   // One register for all addresses.
   const unsigned base = ptx::shared_address(&s);
   const unsigned split_at = base + offsetof(Shared, split), free_at = base + offsetof(Shared, free);
-  float chunk[kResults];  // the tensor cores' sums
+  float small[kResults], chunk[kChunk];  // sums of the tensor cores
 #pragma unroll
-  for (int r = 0; r < kResults; ++r) sum[r] = chunk[r] = 0.0f;
+  for (int r = 0; r < kResults; ++r) sum[r] = small[r] = 0.0f;
+#pragma unroll
+  for (int r = 0; r < kChunk; ++r) chunk[r] = 0.0f;
+  const auto add_chunk = [&](int c) {
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r) ptx::add_in_order(sum[c * kChunk + r], chunk[r]);
+  };
 
   ptx::mbarrier_wait_at(split_at + step % kPlanes * kBarrier, step / kPlanes % 2);
   const WorkItem& item = s.items[step % Shared::kNotes];
@@ -108,15 +119,19 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Statistics& sta
     const unsigned stage =
         base + offsetof(Shared, a) + i % Shared::kStages * (Shared::kStageA * sizeof(float));
     const unsigned parts = base + offsetof(Shared, parts) + plane * (kPartsOfElement * kPartBytes);
+    const auto part_of_b = [&](Part part) {
+      return kMNMajor ? ptx::wgmma_matrix_mn(parts + part * kPartBytes)
+                      : ptx::wgmma_matrix(parts + part * kPartBytes);
+    };
     unsigned x[2 * kGroups][4];
     Fragments a[kGroups];
     ptx::mbarrier_wait_at(split_at + plane * kBarrier, i / kPlanes % 2);
+    ptx::wgmma_wait(small);
     ptx::wgmma_wait(chunk);
     if (step > first) ptx::mbarrier_arrive_at(free_at + (i - 1) % kPlanes * kBarrier);
 #pragma unroll
     for (int eight = 0; eight < 2 * kGroups; ++eight) rows.load(x[eight], stage, 0, eight);
-#pragma unroll
-    for (int r = 0; r < kResults; ++r) ptx::add_in_order(sum[r], chunk[r]);
+    add_chunk(kChunks - 1);
 #pragma unroll
     for (int eight = 0; eight < 2 * kGroups; ++eight) {
       split_eight(a[eight / 2], eight % 2, x[eight], statistics);
@@ -125,27 +140,42 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Statistics& sta
     // would have them write to other registers while the chunk is added, and there are none.
     // blockIdx.z is 0 in every grid of ours.
     const bool adds = blockIdx.z > 0;
-    const auto multiply_parts = [&](Part of_a, Part of_b) {
-      const unsigned b = kMNMajor ? ptx::wgmma_matrix_mn(parts + of_b * kPartBytes)
-                                  : ptx::wgmma_matrix(parts + of_b * kPartBytes);
+    const auto multiply_high = [&](int c) {
+      ptx::wgmma_fence();
 #pragma unroll
       for (int g = 0; g < kGroups; ++g) {
-        ptx::wgmma_bf16<Tile::kBlockN, kMNMajor>(chunk, a[g].part[of_a], b + g * kNext,
-                                                 of_a != kLow || g > 0 || adds);
+        ptx::wgmma_bf16<kColumns, kMNMajor>(chunk, a[g].part[kHigh],
+                                            part_of_b(kHigh) + c * kNextColumns + g * kNext,
+                                            g > 0 || adds);
+      }
+      ptx::wgmma_commit();
+    };
+    const auto multiply_small = [&](Part of_a, Part of_b) {
+#pragma unroll
+      for (int g = 0; g < kGroups; ++g) {
+        ptx::wgmma_bf16<Tile::kBlockN, kMNMajor>(small, a[g].part[of_a],
+                                                 part_of_b(of_b) + g * kNext, true);
       }
     };
-    ptx::wgmma_fence();
-    multiply_parts(kLow, kHigh);
-    multiply_parts(kHigh, kLow);
-    multiply_parts(kMid, kMid);
-    multiply_parts(kMid, kHigh);
-    multiply_parts(kHigh, kMid);
-    multiply_parts(kHigh, kHigh);
+    multiply_high(0);
+    multiply_small(kLow, kHigh);
+    multiply_small(kHigh, kLow);
+    multiply_small(kMid, kMid);
+    multiply_small(kMid, kHigh);
+    multiply_small(kHigh, kMid);
     ptx::wgmma_commit();
-  }
-  ptx::wgmma_wait(chunk);
 #pragma unroll
-  for (int r = 0; r < kResults; ++r) ptx::add_in_order(sum[r], chunk[r]);
+    for (int c = 1; c < kChunks; ++c) {
+      ptx::wgmma_wait<1>(chunk);
+      add_chunk(c - 1);
+      multiply_high(c);
+    }
+  }
+  ptx::wgmma_wait(small);
+  ptx::wgmma_wait(chunk);
+  add_chunk(kChunks - 1);
+#pragma unroll
+  for (int r = 0; r < kResults; ++r) ptx::add_in_order(sum[r], small[r]);
   const int last = step - 1;
 #pragma unroll 1
   for (int w = 0; w < Tile::kProducerWarps; ++w) {

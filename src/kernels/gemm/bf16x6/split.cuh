@@ -57,25 +57,31 @@ __device__ __forceinline__ void split_k_major(uint16_t (&to)[kPartsOfElement][kS
                                               const float* step, StatisticsOfB& seen, int warp,
                                               int lane) {
   constexpr int kColumns = 8 * Tile::kProducerWarps, kSteps = Tile::kBlockN / kColumns;
+  constexpr int kAtOnce = 2;  // more take registers that copies need
   const int chunk = lane % 4, line = warp * 8 + lane / 4;
   const float* from = step + line * kLine;
   const int quad = (2 * chunk ^ line % 8) * 4, place = line * kLine + (chunk ^ line / 2 % 4) * 8;
-  float4 x[kSteps][2];
+  static_assert(kSteps % kAtOnce == 0 || kSteps == 1);
 #pragma unroll
-  for (int i = 0; i < kSteps; ++i) {
-    x[i][0] = *reinterpret_cast<const float4*>(from + i * kColumns * kLine + quad);
-    x[i][1] = *reinterpret_cast<const float4*>(from + i * kColumns * kLine + (quad ^ 4));
-  }
+  for (int begin = 0; begin < kSteps; begin += kAtOnce) {
+    float4 x[kAtOnce][2];
 #pragma unroll
-  for (int i = 0; i < kSteps; ++i) {
-    const float4 first = x[i][0], second = x[i][1];
-    seen.see(first), seen.see(second);
-    const Pairs pairs[4] = {split(first.x, second.x), split(first.y, second.y),
-                            split(first.z, second.z), split(first.w, second.w)};
+    for (int i = 0; i < kAtOnce && begin + i < kSteps; ++i) {
+      const float* line_of = from + (begin + i) * kColumns * kLine;
+      x[i][0] = *reinterpret_cast<const float4*>(line_of + quad);
+      x[i][1] = *reinterpret_cast<const float4*>(line_of + (quad ^ 4));
+    }
 #pragma unroll
-    for (int part = 0; part < kPartsOfElement; ++part) {
-      *reinterpret_cast<uint4*>(&to[part][place + i * kColumns * kLine]) = make_uint4(
-          pairs[0].part[part], pairs[1].part[part], pairs[2].part[part], pairs[3].part[part]);
+    for (int i = 0; i < kAtOnce && begin + i < kSteps; ++i) {
+      const float4 first = x[i][0], second = x[i][1];
+      seen.see(first), seen.see(second);
+      const Pairs pairs[4] = {split(first.x, second.x), split(first.y, second.y),
+                              split(first.z, second.z), split(first.w, second.w)};
+#pragma unroll
+      for (int part = 0; part < kPartsOfElement; ++part) {
+        *reinterpret_cast<uint4*>(&to[part][place + (begin + i) * kColumns * kLine]) = make_uint4(
+            pairs[0].part[part], pairs[1].part[part], pairs[2].part[part], pairs[3].part[part]);
+      }
     }
   }
 }

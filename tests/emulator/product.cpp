@@ -1,0 +1,161 @@
+// Emulator of the CUDA runtime: one matrix product of a warp. See product.h.
+//
+// Compiled with optimization and without sanitizers: a block tile takes millions of multiply-adds.
+// Reads of shared memory are checked here.
+#include "product.h"
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+
+#include "device_functions.h"
+
+namespace emulator {
+namespace {
+
+double cut_to_tf32(unsigned bits) {
+  return static_cast<double>(std::bit_cast<float>(bits & 0xffffe000u));
+}
+
+// Whether x, truncated to 24 bits, is neither a normal float nor zero.
+bool is_extreme(double x) {
+  const double magnitude = std::fabs(x);
+  return (!(magnitude >= 0x1p-126) && magnitude != 0) || !(magnitude < 0x1p128);
+}
+
+// The float next to it towards zero, or infinity.
+double cut_extreme(double x) {
+  if (std::fabs(x) >= 0x1p128) return std::copysign(HUGE_VAL, x);
+  return std::ldexp(std::trunc(std::ldexp(x, 149)), -149);
+}
+
+double of_bf16(unsigned bits) { return static_cast<double>(std::bit_cast<float>(bits << 16)); }
+
+// How a matrix of B lies: the upper fields of its descriptor, its bytes from a multiple of 1024 on,
+// and the most bytes from there to where the product begins.
+struct Layout {
+  uint64_t fields;
+  size_t bytes;
+  unsigned most_offset;
+};
+
+// leading, stride: in units of 16 bytes.
+constexpr uint64_t descriptor(uint64_t leading, uint64_t stride, uint64_t swizzle) {
+  return leading << 16 | stride << 32 | swizzle << 62;
+}
+
+Layout layout_of(ProductType type, int columns) {
+  const auto n = static_cast<size_t>(columns);
+  if (type == ProductType::kTf32) return {descriptor(1, 64, 1), n * 128, 96};
+  if (type == ProductType::kBf16) return {descriptor(1, 32, 2), n * 64, 32};
+  return {descriptor(128, 32, 2), (n / 32 - 1) * 2048 + 1024, 0};
+}
+
+// The 8 k from byte `offset` of `columns` columns, which lie as swizzle.h says: chunk c of 16 bytes
+// of the r-th line of 128 bytes where c ^ (r % 8) would be.
+void read_tf32(Operands& operands, const std::byte* shared, unsigned offset, int columns) {
+  for (int column = 0; column < columns; ++column) {
+    for (unsigned half = 0; half < 2; ++half) {
+      const unsigned chunk = (offset / 16 + half) ^ static_cast<unsigned>(column % 8);
+      unsigned bits[4];
+      std::memcpy(bits, shared + column * 128 + chunk * 16, sizeof bits);
+      for (unsigned e = 0; e < 4; ++e) operands.b[4 * half + e][column] = cut_to_tf32(bits[e]);
+    }
+  }
+}
+
+// A BF16 value of the r-th line of 64 bytes: chunk c of 16 bytes lies where c ^ (r / 2 % 4) would.
+double bf16_of_line(const std::byte* lines, int line, int element) {
+  uint16_t bits;
+  const int chunk = element / 8 ^ line / 2 % 4;
+  std::memcpy(&bits, lines + line * 64 + chunk * 16 + element % 8 * 2, sizeof bits);
+  return of_bf16(bits);
+}
+
+// 16 k from byte `offset` of `columns` columns, each a line of 32 k.
+void read_bf16(Operands& operands, const std::byte* shared, unsigned offset, int columns) {
+  const int from = static_cast<int>(offset / 2);
+  for (int column = 0; column < columns; ++column) {
+    for (int k = 0; k < kMostDepth; ++k) {
+      operands.b[k][column] = bf16_of_line(shared, column, from + k);
+    }
+  }
+}
+
+// 16 k of `columns` columns, in blocks of 32 lines, each of one k of 32 columns.
+void read_bf16_mn_major(Operands& operands, const std::byte* shared, int columns) {
+  for (int column = 0; column < columns; ++column) {
+    for (int k = 0; k < kMostDepth; ++k) {
+      operands.b[k][column] = bf16_of_line(shared + column / 32 * 2048, k, column % 32);
+    }
+  }
+}
+
+}  // namespace
+
+void read_b(Operands& operands, unsigned block, ProductType type, uint64_t matrix, int columns) {
+  const Layout layout = layout_of(type, columns);
+  if ((matrix & ~uint64_t{0x3fff}) != layout.fields) {
+    stop("wgmma of a matrix that is described otherwise: %016llx",
+         static_cast<unsigned long long>(matrix));
+  }
+  const unsigned first = static_cast<unsigned>(matrix & 0x3fff) * 16;
+  const unsigned offset = first % 1024, base = first - offset;
+  if (offset > layout.most_offset) {
+    stop("wgmma of a matrix at byte %u, %u behind a multiple of 1024", first, offset);
+  }
+  if (base + layout.bytes > shared_bytes()) {
+    stop("wgmma of %zu bytes from byte %u, beyond the block's shared memory", layout.bytes, base);
+  }
+  const std::byte* const shared = shared_address(block, base);
+  if (type == ProductType::kTf32) {
+    read_tf32(operands, shared, offset, columns);
+  } else if (type == ProductType::kBf16) {
+    read_bf16(operands, shared, offset, columns);
+  } else {
+    read_bf16_mn_major(operands, shared, columns);
+  }
+}
+
+void take_a(Operands& operands, ProductType type, unsigned lane, const unsigned* a) {
+  const unsigned t = lane % 4;
+  for (unsigned e = 0; e < 4; ++e) {
+    double* const row = operands.a[lane / 4 + e % 2 * 8];
+    if (type == ProductType::kTf32) {
+      row[t + e / 2 * 4] = cut_to_tf32(a[e]);
+    } else {
+      row[2 * t + e / 2 * 8] = of_bf16(a[e] & 0xffff);
+      row[2 * t + e / 2 * 8 + 1] = of_bf16(a[e] >> 16);
+    }
+  }
+}
+
+void add_products(double (&sums)[kWarpRows][kMostColumns], const Operands& operands, int depth,
+                  int columns) {
+  constexpr int kAtOnce = 16;
+  constexpr uint64_t kCutOff = (1u << (53 - 24)) - 1;
+  for (int row = 0; row < kWarpRows; ++row) {
+    const auto& a = operands.a[row];
+    for (int first = 0; first < columns; first += kAtOnce) {
+      double* const d = &sums[row][first];
+      double sum[kAtOnce];
+      for (int c = 0; c < kAtOnce; ++c) sum[c] = d[c];
+      for (int k = 0; k < depth; ++k) {
+        for (int c = 0; c < kAtOnce; ++c) sum[c] += a[k] * operands.b[k][first + c];
+      }
+      for (int c = 0; c < kAtOnce; ++c) {
+        d[c] = std::bit_cast<double>(std::bit_cast<uint64_t>(sum[c]) & ~kCutOff);
+      }
+    }
+    int extremes = 0;
+    for (int column = 0; column < columns; ++column) extremes += is_extreme(sums[row][column]);
+    if (extremes == 0) continue;
+    for (int column = 0; column < columns; ++column) {
+      double& d = sums[row][column];
+      if (is_extreme(d)) d = cut_extreme(d);
+    }
+  }
+}
+
+}  // namespace emulator
