@@ -90,7 +90,7 @@ Result run_contest(Session* session, const Contest& contest);
 
 // The origin of a result: a library, or a kernel of ours.
 struct Author {
-  std::string name;  // ours: the math mode, "default" or "strict"; other kernels: the kernel
+  std::string name;  // ours: the math mode; other kernels: the kernel
   std::optional<std::string> kernel;
 };
 

@@ -45,9 +45,11 @@ void add_common_options(CLI::App* app, Request* request) {
           std::map<std::string, mygemmBackend_t>{{"auto", MYGEMM_BACKEND_AUTO},
                                                  {"cuda", MYGEMM_BACKEND_CUDA},
                                                  {"host", MYGEMM_BACKEND_HOST}}));
-  app->add_option("--math", o.math, "math mode of mygemm: default or strict")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, mygemmMathMode_t>{
-          {"default", MYGEMM_MATH_DEFAULT}, {"strict", MYGEMM_MATH_STRICT}}));
+  app->add_option("--math", o.math, "math mode of mygemm: default, strict or fast")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, mygemmMathMode_t>{{"default", MYGEMM_MATH_DEFAULT},
+                                                  {"strict", MYGEMM_MATH_STRICT},
+                                                  {"fast", MYGEMM_MATH_FAST}}));
   app->add_option("--json", o.json, "write results to this file, after every one");
   app->add_option("--groups", o.timer.groups, "groups of calls timed; the median counts")
       ->check(CLI::Range(1, 10000))

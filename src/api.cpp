@@ -130,7 +130,7 @@ mygemmStatus_t mygemm_get_pointer_mode(mygemmHandle_t handle, mygemmPointerMode_
 
 mygemmStatus_t mygemm_set_math_mode(mygemmHandle_t handle, mygemmMathMode_t mode) {
   RETURN_IF_ERROR(need_handle(handle));
-  if (mode != MYGEMM_MATH_DEFAULT && mode != MYGEMM_MATH_STRICT) {
+  if (mode != MYGEMM_MATH_DEFAULT && mode != MYGEMM_MATH_STRICT && mode != MYGEMM_MATH_FAST) {
     return fail(MYGEMM_STATUS_INVALID_VALUE, "mode = %d is not a mygemmMathMode_t", mode);
   }
   handle->math_mode = mode;

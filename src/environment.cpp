@@ -53,7 +53,9 @@ Status read_environment(Environment* environment) {
       {{"auto", MYGEMM_BACKEND_AUTO}, {"cuda", MYGEMM_BACKEND_CUDA}, {"host", MYGEMM_BACKEND_HOST}},
       &environment->backend));
   RETURN_IF_ERROR(read_choice("MYGEMM_MATH",
-                              {{"default", MYGEMM_MATH_DEFAULT}, {"strict", MYGEMM_MATH_STRICT}},
+                              {{"default", MYGEMM_MATH_DEFAULT},
+                               {"strict", MYGEMM_MATH_STRICT},
+                               {"fast", MYGEMM_MATH_FAST}},
                               &environment->math));
   RETURN_IF_ERROR(read_kernel<GemmProblem>(&environment->force_gemm));
   RETURN_IF_ERROR(read_kernel<SoftmaxProblem>(&environment->force_softmax));

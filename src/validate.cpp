@@ -305,7 +305,7 @@ bool valid_softmax_mode(int value) {
 
 bool valid_product_math(int value) {
   return value == MYGEMM_MATH_OF_HANDLE || value == MYGEMM_MATH_DEFAULT ||
-         value == MYGEMM_MATH_STRICT ||
+         value == MYGEMM_MATH_STRICT || value == MYGEMM_MATH_FAST ||
          refuse("math = %d is neither a mygemmMathMode_t nor MYGEMM_MATH_OF_HANDLE", value);
 }
 

@@ -17,7 +17,8 @@ module mygemm_abi
   integer(c_int), parameter :: MYGEMM_R_32F = 0, MYGEMM_R_16F = 2, MYGEMM_R_16BF = 14
   ! Not MYGEMM_SOFTMAX as in C: Fortran's names have no case, and that is a function.
   integer(c_int), parameter :: MYGEMM_SOFTMAX_MODE = 0, MYGEMM_LOG_SOFTMAX_MODE = 1
-  integer(c_int), parameter :: MYGEMM_MATH_DEFAULT = 0, MYGEMM_MATH_STRICT = 1
+  integer(c_int), parameter :: MYGEMM_MATH_DEFAULT = 0, MYGEMM_MATH_STRICT = 1, &
+    MYGEMM_MATH_FAST = 2
   integer(c_int), parameter :: MYGEMM_MATH_OF_HANDLE = -1
   integer(c_int), parameter :: MYGEMM_ACTIVATION_NONE = 0, MYGEMM_ACTIVATION_RELU = 1, &
     MYGEMM_ACTIVATION_GELU = 2

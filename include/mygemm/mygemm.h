@@ -61,11 +61,19 @@ typedef enum { MYGEMM_R_32F = 0, MYGEMM_R_16F = 2, MYGEMM_R_16BF = 14 } mygemmDa
 
 typedef enum { MYGEMM_SOFTMAX = 0, MYGEMM_LOG_SOFTMAX = 1 } mygemmSoftmaxMode_t;
 
-/* DEFAULT: FP32-accurate: the bound of the error of each element is no larger than that of a chain
- * of FP32 fused multiply-adds, and where k is large sums may be made on tensor cores, of three TF32
- * or six BF16 products for each FP32 one. STRICT: FP32 fused multiply-adds only. Nothing is ever
- * rounded to TF32 or BF16 and left so. docs/accuracy.md says what holds for which data. */
-typedef enum { MYGEMM_MATH_DEFAULT = 0, MYGEMM_MATH_STRICT = 1 } mygemmMathMode_t;
+/* In every mode the bound of the error of each element is no larger than that of a chain of FP32
+ * fused multiply-adds; nothing is rounded to TF32 or BF16 and left so.
+ *   DEFAULT: where k is large, sums may be made on tensor cores, of six BF16 products for each FP32
+ *            one. Operands lose no bit, and errors are those of multiply-adds or smaller.
+ *   STRICT:  FP32 fused multiply-adds only.
+ *   FAST:    sums may also be made of three TF32 products, which lose up to two last bits of an
+ *            operand: faster, with larger errors where few products make a result.
+ * docs/accuracy.md says what holds for which data. */
+typedef enum {
+  MYGEMM_MATH_DEFAULT = 0,
+  MYGEMM_MATH_STRICT = 1,
+  MYGEMM_MATH_FAST = 2
+} mygemmMathMode_t;
 
 /* The function that a product applies to each element last, in FP32:
  *   RELU: t > 0 ? t : 0, and NaN stays NaN
@@ -199,7 +207,7 @@ MYGEMM_API mygemmStatus_t mygemm_get_workspace(mygemmHandle_t handle, void **wor
 MYGEMM_API mygemmStatus_t mygemm_set_pointer_mode(mygemmHandle_t handle, mygemmPointerMode_t mode);
 MYGEMM_API mygemmStatus_t mygemm_get_pointer_mode(mygemmHandle_t handle, mygemmPointerMode_t *mode);
 
-/* A new handle has MYGEMM_MATH (environment: default, strict; default default). */
+/* A new handle has MYGEMM_MATH (environment: default, strict, fast; default default). */
 MYGEMM_API mygemmStatus_t mygemm_set_math_mode(mygemmHandle_t handle, mygemmMathMode_t mode);
 MYGEMM_API mygemmStatus_t mygemm_get_math_mode(mygemmHandle_t handle, mygemmMathMode_t *mode);
 

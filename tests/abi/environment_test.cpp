@@ -59,11 +59,15 @@ TEST(Environment, BackendIsForThoseWhoLeaveItOpen) {
 }
 
 TEST(Environment, MathSetsTheModeOfNewHandles) {
-  const ScopedEnv strict("MYGEMM_MATH", "strict");
-  Handle handle;
-  mygemmMathMode_t mode = MYGEMM_MATH_DEFAULT;
-  EXPECT_EQ(mygemm_get_math_mode(handle, &mode), MYGEMM_STATUS_SUCCESS);
-  EXPECT_EQ(mode, MYGEMM_MATH_STRICT);
+  for (const auto& [name, value] :
+       {std::pair("default", MYGEMM_MATH_DEFAULT), std::pair("strict", MYGEMM_MATH_STRICT),
+        std::pair("fast", MYGEMM_MATH_FAST)}) {
+    const ScopedEnv math("MYGEMM_MATH", name);
+    Handle handle;
+    mygemmMathMode_t mode = MYGEMM_MATH_DEFAULT;
+    EXPECT_EQ(mygemm_get_math_mode(handle, &mode), MYGEMM_STATUS_SUCCESS);
+    EXPECT_EQ(mode, value);
+  }
 }
 
 TEST(Environment, ForcedKernelThatCannotRunIsNotSupported) {

@@ -142,7 +142,7 @@ GemmCall CallGenerator::general_gemm(bool batched) {
   GemmCall call = gemm(batched);
   call.general = true;
   call.activation = static_cast<int>(random_.integer(0, 2));
-  call.math = static_cast<int>(random_.integer(-1, 1));
+  call.math = static_cast<int>(random_.integer(-1, 2));
   const bool sized = call.m > 0 && call.m < 7 && call.n > 0 && call.n < 7 && call.batch < 4;
   const auto input = [&](int64_t span, int64_t* stride_out) {
     *stride_out = batched ? stride(span, true) : random_.integer(-1, 1);

@@ -205,7 +205,7 @@ Verdict general_rules(const GemmCall& call) {
     enums.refuse_if(!is_type(call.types[i]), kTypeNames[i]);
     types.refuse_if(call.types[i] != MYGEMM_R_32F, kTypeNames[i]);
   }
-  enums.refuse_if(call.math < -1 || call.math > 1, "math");
+  enums.refuse_if(call.math < -1 || call.math > 2, "math");
   enums.refuse_if(call.activation < 0 || call.activation > 2, "activation");
   enums.refuse_if(!is_operation(call.transa), "transa");
   enums.refuse_if(!is_operation(call.transb), "transb");

@@ -59,7 +59,8 @@ def test_every_declared_constant_is_that_of_the_header():
     number = {name: int(text) for name, text in re.findall(r"MYGEMM_(\w+) = (\d+)", header)}
     assert ours.DATA_TYPES == {"float32": number["R_32F"], "float16": number["R_16F"],
                                "bfloat16": number["R_16BF"]}
-    assert ours.MATH_MODES == {"default": number["MATH_DEFAULT"], "strict": number["MATH_STRICT"]}
+    assert ours.MATH_MODES == {"default": number["MATH_DEFAULT"], "strict": number["MATH_STRICT"],
+                               "fast": number["MATH_FAST"]}
     for name in "BACKEND_AUTO", "BACKEND_CUDA", "BACKEND_HOST", "OP_N", "OP_T", "SOFTMAX", \
             "LOG_SOFTMAX":
         assert getattr(ours, name) == number[name]
@@ -94,6 +95,8 @@ def test_explain():
     assert "naive" in mygemm.explain("sgemm", 0, 0, 0, batch=0)
     strict = mygemm.explain("sgemm", 8192, 8192, 8192, math="strict", device="H200")
     assert strict.startswith("chosen:")
+    fast = mygemm.explain("sgemm", 8192, 8192, 8192, math="fast", device="H200")
+    assert fast.startswith("chosen: tf32x3_")
 
 
 @pytest.mark.parametrize("exception, sentence, arguments, options", [
@@ -121,7 +124,7 @@ def test_errors_can_be_pickled():
 def test_math_mode_of_the_environment():
     program = ("import mygemm, numpy as np; from mygemm._handles import handle_for\n"
                "from mygemm._arrays import HOST; print(handle_for(HOST).math)")
-    for mode, number in ("default", "0"), ("strict", "1"):
+    for mode, number in ("default", "0"), ("strict", "1"), ("fast", "2"):
         assert run_python(program, MYGEMM_MATH=mode).stdout.strip() == number
     answer = run_python(program, MYGEMM_MATH="loose")
     assert "mygemm._errors.Error: mygemm: MYGEMM_MATH = loose is none of" in answer.stderr

@@ -50,6 +50,8 @@ Handle::Handle(size_t workspace_bytes) : Handle(Family::kGemm, "", workspace_byt
 Handle::Handle(Family family, const std::string& row, size_t workspace_bytes) {
   const ScopedEnv forced(force_variable(family), row.empty() ? nullptr : row.c_str());
   if (create(&handle_) != MYGEMM_STATUS_SUCCESS) throw std::runtime_error(mygemm_last_error());
+  // The math mode that every kernel takes.
+  if (!row.empty()) mygemm_set_math_mode(handle_, MYGEMM_MATH_FAST);
   set_workspace(workspace_bytes);
 }
 

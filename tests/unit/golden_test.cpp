@@ -21,6 +21,7 @@
 namespace mygemm {
 namespace {
 
+using mygemm_tests::fast;
 using mygemm_tests::gemm;
 using mygemm_tests::host_device;
 using mygemm_tests::softmax;
@@ -136,12 +137,13 @@ constexpr std::pair<const char*, std::pair<bool, bool>> kOperations[] = {
     {"nn", {false, false}}, {"tn", {true, false}}, {"nt", {false, true}}, {"tt", {true, true}}};
 
 void add_gemm_variants(Golden* golden) {
-  for (const int64_t size : {64, 512, 1024, 4096}) {
+  for (const int64_t size : {64, 512, 1024, 4096, 8192}) {
     const std::string sizes = " " + by(size, size) + "x" + std::to_string(size);
     for (const auto& [name, trans] : kOperations) {
       const GemmProblem p = gemm(trans.first, trans.second, size, size, size);
       const std::string operation = std::string("gemm ") + name + sizes;
       golden->add_with_workspace(operation + " strict", strict(p), 32 * kMiB);
+      golden->add_with_workspace(operation + " fast", fast(p), 32 * kMiB);
       golden->add_with_workspace(operation + " odd lds", with_odd_lds(p), 32 * kMiB);
     }
     golden->add_with_workspace("gemm nn" + sizes + " strict, odd lds",
@@ -168,6 +170,7 @@ void add_gemm_kernels(Golden* golden) {
     const GemmProblem p = gemm(false, false, m, n, k);
     golden->add_with_workspace(name, p, 32 * kMiB);
     golden->add_with_workspace(name + " strict", strict(p), 32 * kMiB);
+    golden->add_with_workspace(name + " fast", fast(p), 32 * kMiB);
   }
 }
 

@@ -158,7 +158,7 @@ TEST(Plan, ProductsTakeLongerWithLargerK) {
     for (const int64_t m : kSizes) {
       for (const int64_t n : kSizes) {
         for (const GemmKernel& kernel : kernels_for(GemmProblem{})) {
-          GemmProblem p = gemm(false, false, m, n, 100000);
+          GemmProblem p = fast(gemm(false, false, m, n, 100000));
           GemmConfig previous;
           for (p.k = 0; p.k < 100000; p.k += std::max<int64_t>(1, p.k / 7)) {
             const auto config = configured(kernel, p, device, {SIZE_MAX, kernel.name});
@@ -205,7 +205,7 @@ TEST(Plan, EveryGemmKernelIsChosenForSomeProblem) {
     for (const int64_t n : kSizes) {
       for (const int64_t k : kSizes) {
         const GemmProblem p = gemm(false, false, m, n, k), batch = gemm(false, false, m, n, k, 300);
-        for (const GemmProblem& q : {p, strict(p), batch, strict(batch)}) {
+        for (const GemmProblem& q : {p, strict(p), fast(p), batch, strict(batch), fast(batch)}) {
           add_choices(q, &chosen);
         }
       }

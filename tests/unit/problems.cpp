@@ -60,6 +60,11 @@ GemmProblem strict(GemmProblem problem) {
   return problem;
 }
 
+GemmProblem fast(GemmProblem problem) {
+  problem.math = MYGEMM_MATH_FAST;
+  return problem;
+}
+
 SoftmaxProblem softmax(int64_t rows, int64_t cols, mygemmDataType_t type) {
   const int64_t ld = std::max<int64_t>(1, cols);
   SoftmaxProblem p{};
@@ -132,6 +137,8 @@ void random_problem(Random& random, GemmProblem* problem) {
   constexpr float kScalars[] = {0.0f, 1.0f, 2.0f, std::numeric_limits<float>::quiet_NaN()};
   problem->epilogue.alpha.value = random.pick(kScalars, 4);
   problem->epilogue.beta.value = random.pick(kScalars, 4);
+  constexpr mygemmMathMode_t kModes[] = {MYGEMM_MATH_DEFAULT, MYGEMM_MATH_STRICT, MYGEMM_MATH_FAST};
+  problem->math = random.pick(kModes, 3);
   if (random.integer(0, 3) > 0) return;
   constexpr mygemmActivation_t kActivations[] = {MYGEMM_ACTIVATION_NONE, MYGEMM_ACTIVATION_RELU,
                                                  MYGEMM_ACTIVATION_GELU};

@@ -25,8 +25,9 @@ mygemm::GemmProblem gemm(bool transa, bool transb, int64_t m, int64_t n, int64_t
                          int64_t batch_count = 1);
 // The same with a C of its own, beta = 0.5, bias and GELU.
 mygemm::GemmProblem with_epilogue(mygemm::GemmProblem problem);
-// The same in strict math.
+// The same in strict math, and in fast math.
 mygemm::GemmProblem strict(mygemm::GemmProblem problem);
+mygemm::GemmProblem fast(mygemm::GemmProblem problem);
 mygemm::SoftmaxProblem softmax(int64_t rows, int64_t cols, mygemmDataType_t type = MYGEMM_R_32F);
 mygemm::SoftmaxProblem softmax_backward(int64_t rows, int64_t cols,
                                         mygemmDataType_t type = MYGEMM_R_32F);

@@ -49,10 +49,45 @@ TEST(TensorPlan, WithoutAWorkspaceToo) {
 }
 
 TEST(TensorPlan, StrictMathRefusesThemByName) {
-  const GemmProblem p = strict(gemm(false, false, 4096, 4096, 4096));
-  Plan<GemmProblem> plan;
-  EXPECT_EQ(make_plan(p, h200(), {kWorkspace, "tf32x3_128x192"}, &plan),
-            MYGEMM_STATUS_NOT_SUPPORTED);
+  const GemmProblem p = gemm(false, false, 4096, 4096, 4096);
+  for (const char* name : {"tf32x3_128x192", "bf16x6_128x128"}) {
+    const PlanOptions forced{kWorkspace, name};
+    EXPECT_FALSE(configured(gemm_kernel(name), strict(p), h200(), forced)) << name;
+    EXPECT_TRUE(configured(gemm_kernel(name), fast(p), h200(), forced)) << name;
+  }
+}
+
+// Default math takes no kernel that loses bits of operands, not even by name.
+TEST(TensorPlan, ThreeTf32ProductsAreForFastMathAlone) {
+  int refused = 0;
+  for (const GemmKernel& kernel : kernels_for(GemmProblem{})) {
+    const PlanOptions forced{kWorkspace, kernel.name};
+    const GemmProblem p = gemm(false, false, 4096, 4096, 1024);
+    if (!std::string(kernel.name).starts_with("tf32x3_")) continue;
+    EXPECT_FALSE(configured(kernel, p, h200(), forced)) << kernel.name;
+    EXPECT_FALSE(configured(kernel, p, h200(), {kWorkspace, nullptr})) << kernel.name;
+    ++refused;
+  }
+  EXPECT_EQ(refused, 5);
+  const GemmProblem large = gemm(false, false, 8192, 8192, 8192);
+  EXPECT_TRUE(std::string(choice(fast(large), h200()).name).starts_with("tf32x3_"));
+}
+
+TEST(TensorPlan, MoreFreedomIsNeverSlower) {
+  for (const int64_t k : {32, 300, 800, 2000, 9000}) {
+    for (const int64_t size : {40, 500, 1000, 3000}) {
+      double before = 0;
+      for (const mygemmMathMode_t math :
+           {MYGEMM_MATH_FAST, MYGEMM_MATH_DEFAULT, MYGEMM_MATH_STRICT}) {
+        GemmProblem p = gemm(false, true, size, size, k);
+        p.math = math;
+        Plan<GemmProblem> plan;
+        ASSERT_EQ(make_plan(p, h200(), {kWorkspace, nullptr}, &plan), MYGEMM_STATUS_SUCCESS);
+        EXPECT_GE(plan.config.seconds, before) << size << ", " << k << ", mode " << math;
+        before = plan.config.seconds;
+      }
+    }
+  }
 }
 
 // Below a kernel's least k a chain of multiply-adds is more accurate; a user who forces the kernel
@@ -67,8 +102,8 @@ TEST(TensorPlan, ShortSumsAreLeftToMultiplyAddsUnlessForced) {
                             : name.ends_with("128x192") ? int64_t{Tensor128x192::kLeastK}
                             : name.ends_with("128x128") ? int64_t{Tensor128x128::kLeastK}
                                                         : int64_t{Tensor128x64::kLeastK};
-    const GemmProblem shorter = gemm(false, false, 1600, 1600, least_k - 1);
-    const GemmProblem p = gemm(false, false, 1600, 1600, least_k);
+    const GemmProblem shorter = fast(gemm(false, false, 1600, 1600, least_k - 1));
+    const GemmProblem p = fast(gemm(false, false, 1600, 1600, least_k));
     const PlanOptions planned{kWorkspace, nullptr}, forced{kWorkspace, kernel.name};
     EXPECT_FALSE(configured(kernel, shorter, h200(), planned)) << kernel.name;
     EXPECT_TRUE(configured(kernel, p, h200(), planned)) << kernel.name;
@@ -82,7 +117,7 @@ TEST(TensorPlan, CountsTheTilesOfTheTransposedWhereThatIsComputed) {
   const GemmKernel& kernel = gemm_kernel("tf32x3_128x192");
   const auto seconds = [&](bool trans, int64_t m, int64_t n) {
     const auto config =
-        configured(kernel, gemm(trans, trans, m, n, 4096), h200(), {kWorkspace, kernel.name});
+        configured(kernel, fast(gemm(trans, trans, m, n, 4096)), h200(), {kWorkspace, kernel.name});
     EXPECT_EQ(config->transposed, trans);
     return config->seconds;
   };
@@ -104,6 +139,7 @@ TEST(TensorPlan, ExplainSaysWhyTheyAreNotUsed) {
   const GemmProblem p = gemm(false, false, 4096, 4096, 60);
   EXPECT_NE(explain(p, h200(), options).find("k is too short for tensor cores"), std::string::npos);
   EXPECT_NE(explain(strict(p), h200(), options).find("strict math"), std::string::npos);
+  EXPECT_NE(explain(p, h200(), options).find("for fast math alone"), std::string::npos);
 }
 
 }  // namespace

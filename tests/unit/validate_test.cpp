@@ -348,7 +348,7 @@ TEST(Validate, Enumerations) {
     EXPECT_EQ(valid_operation("transa", value), value >= 0 && value <= 2) << value;
     EXPECT_EQ(valid_data_type("xtype", value), value == 0 || value == 2 || value == 14) << value;
     EXPECT_EQ(valid_softmax_mode(value), value == 0 || value == 1) << value;
-    EXPECT_EQ(valid_product_math(value), value >= -1 && value <= 1) << value;
+    EXPECT_EQ(valid_product_math(value), value >= -1 && value <= 2) << value;
     EXPECT_EQ(valid_activation(value), value >= 0 && value <= 2) << value;
   }
   EXPECT_FALSE(valid_operation("transb", 3));

@@ -104,8 +104,8 @@ def sgemm(a: Any, b: Any, *, transa: bool = False, transb: bool = False, alpha: 
     out: what is written, of shape (m, n) or (batch, m, n); it must not overlap a or b. Without it
     a new array in C order is made by the library of a. beta other than 0 needs it; with
     beta = 0 it is not read.
-    math: "default" (float32-accurate) or "strict" (float32 fused multiply-adds only); without it
-    the environment's MYGEMM_MATH.
+    math: "default" (as exact as float32 fused multiply-adds), "strict" (those only) or "fast" (the
+    same bound, but operands may lose their last bits); without it the environment's MYGEMM_MATH.
     Returns out. On a CUDA device the product is enqueued on the current stream.
     Raises TypeError and ValueError for arguments, Error where the library refuses.
     """

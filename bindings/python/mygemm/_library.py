@@ -21,7 +21,7 @@ OP_N, OP_T = 0, 1
 # mygemmDataType_t, mygemmMathMode_t, mygemmActivation_t and mygemmSoftmaxMode_t by this package's
 # names
 DATA_TYPES = {"float32": 0, "float16": 2, "bfloat16": 14}
-MATH_MODES = {"default": 0, "strict": 1}
+MATH_MODES = {"default": 0, "strict": 1, "fast": 2}
 MATH_OF_HANDLE = -1
 ACTIVATIONS = {None: 0, "relu": 1, "gelu": 2}
 SOFTMAX, LOG_SOFTMAX = 0, 1

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "device_traits.h"
@@ -22,14 +23,27 @@ inline double overlapped(double computing, double moving) {
 
 }  // namespace estimate
 
+// The freedom that a math mode gives, or a kernel needs, to depart from chains of multiply-adds.
+enum class Freedom : uint8_t {
+  kNone,     // FP32 multiply-adds alone
+  kOrder,    // other operations and orders, where operands lose no bit
+  kLastBits  // operands may lose their last bits
+};
+
+constexpr Freedom freedom_of(mygemmMathMode_t math) {
+  return math == MYGEMM_MATH_STRICT ? Freedom::kNone
+         : math == MYGEMM_MATH_FAST ? Freedom::kLastBits
+                                    : Freedom::kOrder;
+}
+
 // Sizes are doubles, since their products may exceed every integer type.
 struct GemmFacts {
   GemmFacts(const GemmProblem& p, const DeviceTraits& device)
       : problem(p),
         type(p.a.type),
         one_type(p.b.type == type && p.c.type == type && p.d.type == type),
-        strict(p.math == MYGEMM_MATH_STRICT),
         aligned(both_aligned(p)),
+        freedom(freedom_of(p.math)),
         k(p.scales_only() ? 0.0 : static_cast<double>(p.k)) {
     const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n);
     const auto batch = static_cast<double>(p.batch_count);
@@ -47,11 +61,12 @@ struct GemmFacts {
   }
 
   const GemmProblem& problem;
-  mygemmDataType_t type;           // of A; of all operands where one_type
-  bool one_type, strict, aligned;  // aligned: A and B
-  double k;                        // 0 where A and B are not read
-  double area;                     // elements of D
-  double thin;                     // the smaller of m and n
+  mygemmDataType_t type;   // of A; of all operands where one_type
+  bool one_type, aligned;  // aligned: A and B
+  Freedom freedom;         // of the math mode
+  double k;                // 0 where A and B are not read
+  double area;             // elements of D
+  double thin;             // the smaller of m and n
   // For each multiprocessor: elements of D, lengths of its longer side, matrices.
   double sm_area, sm_long, sm_matrices;
   double sm_flops, flop_seconds;  // FFMA peak of a multiprocessor, and its inverse
@@ -73,7 +88,7 @@ struct GemmBound {
   double most_k = kNoLimit;              // the most k of a tile that a block is sure to compute
   double moving = 1;                     // factor of the time of the memory traffic ...
   bool moves_long = false;               // ... of which the operand of the smaller side is no part
-  bool takes_strict = true;              // strict math
+  Freedom freedom = Freedom::kNone;      // that the kernel needs
   double not_overlapped = estimate::kNotOverlapped;
   double least_k = 0;           // with less the kernel refuses
   double most_thin = kNoLimit;  // with a larger smaller side the kernel refuses
@@ -84,8 +99,7 @@ struct GemmBound {
 // The lower bound; infinite where the kernel is known to refuse. There are no divisions here, since
 // a plan asks it of every kernel. The tests hold it against the estimates.
 inline double least_seconds(const GemmBound& bound, const GemmFacts& facts) {
-  if (facts.k < bound.least_k || facts.thin > bound.most_thin ||
-      (facts.strict && !bound.takes_strict)) {
+  if (facts.k < bound.least_k || facts.thin > bound.most_thin || facts.freedom < bound.freedom) {
     return GemmBound::kNoLimit;
   }
   if (facts.area == 0.0) return 0.0;

@@ -10,8 +10,9 @@
  *  - There is no workspace but the one given to cublasSetWorkspace; some products are slower
  * without (mygemm_sgemm_workspace_size). It stays when the stream changes.
  *  - Matrices are in host memory where the backend is the host's (mygemm_get_backend).
- *  - Permission for less than FP32 (CUBLAS_TF32_TENSOR_OP_MATH, CUBLAS_COMPUTE_32F_FAST_TF32) is
- *    accepted and not used; CUBLAS_PEDANTIC_MATH is MYGEMM_MATH_STRICT.
+ *  - Permission for less than FP32 (CUBLAS_TF32_TENSOR_OP_MATH, CUBLAS_COMPUTE_32F_FAST_TF32,
+ *    _FAST_16F, _FAST_16BF) is MYGEMM_MATH_FAST, which keeps FP32's bound; CUBLAS_PEDANTIC_MATH is
+ *    MYGEMM_MATH_STRICT.
  *  - The Ex functions take CUDA_R_32F only, cublasSgeam transposes only:
  * CUBLAS_STATUS_NOT_SUPPORTED.
  *  - mygemm_last_error() has a sentence on every refused argument.
@@ -125,14 +126,18 @@ static inline cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   return (cublasStatus_t)mygemm_set_math_mode(
-      handle, mode == CUBLAS_PEDANTIC_MATH ? MYGEMM_MATH_STRICT : MYGEMM_MATH_DEFAULT);
+      handle, mode == CUBLAS_PEDANTIC_MATH         ? MYGEMM_MATH_STRICT
+              : mode == CUBLAS_TF32_TENSOR_OP_MATH ? MYGEMM_MATH_FAST
+                                                   : MYGEMM_MATH_DEFAULT);
 }
 
 static inline cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode) {
   mygemmMathMode_t known = MYGEMM_MATH_DEFAULT;
   mygemmStatus_t status = mygemm_get_math_mode(handle, mode ? &known : NULL);
   if (status == MYGEMM_STATUS_SUCCESS) {
-    *mode = known == MYGEMM_MATH_STRICT ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH;
+    *mode = known == MYGEMM_MATH_STRICT ? CUBLAS_PEDANTIC_MATH
+            : known == MYGEMM_MATH_FAST ? CUBLAS_TF32_TENSOR_OP_MATH
+                                        : CUBLAS_DEFAULT_MATH;
   }
   return (cublasStatus_t)status;
 }
@@ -175,7 +180,7 @@ static inline cublasStatus_t cublasSgemmBatched(
 
 /* ---- products with types, which are FP32 ----------------------------------------------------- */
 
-/* Makes the handle strict for one call; the mode to return to is in *previous. */
+/* Makes the handle strict or fast for one call; the mode to return to is in *previous. */
 static inline cublasStatus_t mygemm_begin_typed(cublasHandle_t handle, cudaDataType a,
                                                 cudaDataType b, cudaDataType c,
                                                 cublasComputeType_t compute,
@@ -186,10 +191,12 @@ static inline cublasStatus_t mygemm_begin_typed(cublasHandle_t handle, cudaDataT
   switch (compute) {
     case CUBLAS_COMPUTE_32F_PEDANTIC:
       return (cublasStatus_t)mygemm_set_math_mode(handle, MYGEMM_MATH_STRICT);
-    case CUBLAS_COMPUTE_32F:
     case CUBLAS_COMPUTE_32F_FAST_16F:
     case CUBLAS_COMPUTE_32F_FAST_16BF:
-    case CUBLAS_COMPUTE_32F_FAST_TF32: return CUBLAS_STATUS_SUCCESS;
+    case CUBLAS_COMPUTE_32F_FAST_TF32:
+      if (*previous == MYGEMM_MATH_STRICT) return CUBLAS_STATUS_SUCCESS;
+      return (cublasStatus_t)mygemm_set_math_mode(handle, MYGEMM_MATH_FAST);
+    case CUBLAS_COMPUTE_32F: return CUBLAS_STATUS_SUCCESS;
   }
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }

@@ -33,7 +33,8 @@ const char* configure_tensor(const GemmKernel& kernel, const GemmFacts& facts,
                              const DeviceTraits& device, const PlanOptions& options,
                              GemmConfig* config) {
   const GemmProblem& p = facts.problem;
-  if (p.math == MYGEMM_MATH_STRICT) return "strict math: FP32 multiply-adds alone";
+  if (facts.freedom == Freedom::kNone) return "strict math: FP32 multiply-adds alone";
+  if (facts.freedom < Tile::kFreedom) return "operands lose last bits: for fast math alone";
   if (!options.forced && p.k < Tile::kLeastK) {
     return "k is too short for tensor cores to be as accurate as a chain";
   }
@@ -54,7 +55,7 @@ const char* configure_tensor(const GemmKernel& kernel, const GemmFacts& facts,
 template <class Tile, bool kStreamK>
 constexpr GemmBound tensor_bound(const GemmFigures& figures) {
   GemmBound bound = persistent::bound<Tile>(figures, kStreamK, Tile::kLeastK);
-  bound.takes_strict = false;
+  bound.freedom = Tile::kFreedom;
   return bound;
 }
 
