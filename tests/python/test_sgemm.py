@@ -113,7 +113,7 @@ A, B = random_matrix(4, 6), random_matrix(6, 5)
     (ValueError, "alpha = 1e[+]39 does not fit float32", {"alpha": 1e39}),
     (TypeError, "alpha is a str", {"alpha": "1"}),
     (TypeError, "transa = 'N' is neither True nor False", {"transa": "N"}),
-    (ValueError, "math = 'fast' is none of: default, strict", {"math": "fast"}),
+    (ValueError, "math = 'loose' is none of: default, strict, fast", {"math": "loose"}),
     (ValueError, r"out has shape \(5, 4\); \(4, 5\) is needed",
      {"out": np.zeros((5, 4), np.float32)}),
     (ValueError, r"out has shape \(1, 4, 5\)", {"out": np.zeros((1, 4, 5), np.float32)}),
