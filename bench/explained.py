@@ -8,6 +8,7 @@ import sys
 import typing
 
 WORKSPACE = 1 << 40  # as much as any kernel wants: what --all-kernels lends
+MATH_MODES = {"default": 0, "strict": 1, "fast": 2}  # mygemmMathMode_t
 
 
 class Explained(typing.NamedTuple):
@@ -32,10 +33,10 @@ def read_explanation(text):
 
 
 class Planner:
-    """The plans of a libmygemm for a device, which need not be here. `kernels` and `figures` have
-    what its explanations have named so far."""
+    """The plans of a libmygemm for a device, which need not be here, in a math mode. `kernels` and
+    `figures` have what its explanations have named so far."""
 
-    def __init__(self, library, device):
+    def __init__(self, library, device, math="default"):
         os.environ["MYGEMM_BACKEND"] = "host"
         os.environ.pop("MYGEMM_FORCE_GEMM", None)
         self.abi = ctypes.CDLL(str(pathlib.Path(library).resolve()))
@@ -47,6 +48,7 @@ class Planner:
         # Explaining follows no pointer: any aligned one says how large the workspace is.
         self.check(self.abi.mygemm_set_workspace(self.handle, ctypes.c_void_p(256),
                                                      ctypes.c_size_t(WORKSPACE)))
+        self.check(self.abi.mygemm_set_math_mode(self.handle, MATH_MODES[math]))
 
     def check(self, status):
         if status != 0:

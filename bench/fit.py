@@ -4,7 +4,8 @@
 Usage: bench/fit.py RESULT.json ... [--library libmygemm.so] [--device H200]
 
 The results are of `mygemm-bench --all-kernels --json RESULT.json --count 300 sgemm --suite
-random,squares,ops`, all of one machine. Kernels are compared by their medians. Prints
+random,squares,ops`, all of one machine and in one math mode. Kernels are compared by their
+medians. Prints
 
 - the plan check: how often the plan chose the fastest kernel or one within 5 % of it, where it lost
   most, and for each kernel how often it was chosen and how often it was the fastest;
@@ -40,7 +41,7 @@ import sys
 import typing
 
 from explained import Planner, read_figures
-from runs import load
+from runs import load, math_mode
 
 NAIVE = "naive"  # among the peers: a kernel of ours
 WITHIN = 1.05  # of the fastest kernel is as good
@@ -315,14 +316,19 @@ def main():
     machines = {run["machine"]["name"] for run in runs}
     if len(machines) > 1:
         sys.exit(f"results of different machines: {', '.join(sorted(machines))}")
+    modes = {math_mode(run) for run in runs}
+    if len(modes) > 1:
+        sys.exit(f"results in different math modes: {', '.join(sorted(modes))}")
+    mode = modes.pop()
     cases, figures = read_cases(runs), recorded_figures(runs)
-    print(f"{machines.pop()}, commit {', '.join(dict.fromkeys(run['commit'] for run in runs))}")
+    commits = ", ".join(dict.fromkeys(run["commit"] for run in runs))
+    print(f"{machines.pop()}, {mode} math, commit {commits}")
     if arguments.library:
         name = runs[0]["machine"]["name"].removeprefix("NVIDIA ")
         host = runs[0]["machine"]["backend"] == "host"
         device = arguments.device or ("host" if host else name)
         print(f"planned by {arguments.library} for {device}")
-        planner = Planner(arguments.library, device)
+        planner = Planner(arguments.library, device, mode)
         cases, figures = planned_again(cases, planner), planner.figures
     if not cases:
         sys.exit("no products with other kernels: run mygemm-bench with --all-kernels")

@@ -25,6 +25,12 @@ def data(result):
     return result["shape"].get("data", USUAL_DATA)
 
 
+def math_mode(run):
+    """The math mode of a run's products."""
+    words = [word for argument in run["command_line"] for word in argument.split("=")]
+    return words[words.index("--math") + 1] if "--math" in words else "default"
+
+
 def measured(run, operation):
     """The results of one operation that hold a measurement."""
     return [r for r in run["results"] if r["operation"] == operation and "failure" not in r]

@@ -48,7 +48,7 @@ class MadeUp(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         source = random.Random(1)
-        cls.planner = fit.Planner(LIBRARY, "H200")
+        cls.planner = fit.Planner(LIBRARY, "H200", "fast")  # which every kernel may compute
         shapes = [random_shape(source) for _ in range(SHAPES)]
         plans = [cls.planner.plan(shape) for shape in shapes]
         cls.figures = cls.planner.figures
@@ -153,6 +153,15 @@ class Measured(unittest.TestCase):
         text = script("fit.py", self.results, "--library", LIBRARY)
         self.assertIn(f"planned by {LIBRARY} for host", text)
         self.check_fit(text)
+
+    def test_math_modes_are_not_mixed(self):
+        report = runs.load(self.results)
+        report["command_line"] += ["--math", "strict"]
+        strict = self.folder / "strict.json"
+        strict.write_text(json.dumps(report))
+        self.assertIn("strict math", script("fit.py", strict, "--library", LIBRARY))
+        text = script("fit.py", self.results, strict, expect=1)
+        self.assertIn("different math modes: default, strict", text)
 
     def test_fit_without_kernels(self):
         report = runs.load(self.results)

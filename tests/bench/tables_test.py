@@ -40,7 +40,7 @@ class Copied(unittest.TestCase):
         for document in DOCUMENTS:
             path = self.folder / document
             text = path.read_text()
-            changed = text.replace("| 2.30 |", "| 2.31 |", 1)
+            changed = re.sub(r"\d( \|\n\n)", r"x\1", text, count=1)  # the end of a table
             self.assertNotEqual(changed, text, document)
             path.write_text(changed)
             self.assertIn(document, self.tables("--check", expect=1))

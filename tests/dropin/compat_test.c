@@ -111,6 +111,8 @@ static void settings(cublasHandle_t handle) {
   EXPECT(!cublasGetMathMode(handle, &math) && math == CUBLAS_PEDANTIC_MATH);
   EXPECT(!cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH));
   EXPECT(!cublasGetMathMode(handle, &math) && math == CUBLAS_TF32_TENSOR_OP_MATH);
+  EXPECT(!cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH));
+  EXPECT(!cublasGetMathMode(handle, &math) && math == CUBLAS_DEFAULT_MATH);
   EXPECT(!cublasSetStream(handle, NULL) && !cublasGetStream(handle, &stream) && !stream);
   EXPECT(!cublasSetWorkspace(handle, NULL, 0));
   EXPECT(cublasGetStatusString(CUBLAS_STATUS_INVALID_VALUE)[0] == 'i');
