@@ -22,10 +22,10 @@ struct Bf16x6Tile : TensorTile<kBlockN, kStages, 32, kProducerWarps, kProducerRe
       Bf16x6Tile::kBlockK *
           (4 * (kStages * Bf16x6Tile::kBlockM + (kStages - Bf16x6Tile::kPlanes) * kBlockN) +
            2 * 3 * Bf16x6Tile::kPlanes * kBlockN) +
-      2048;
+      Bf16x6Tile::kNotesBytes;
 };
 
 using Bf16x6_128x128 = Bf16x6Tile<128, 6, 4, 56>;
-using Bf16x6_128x64 = Bf16x6Tile<64, 9, 4, 56>;
+using Bf16x6_128x64 = Bf16x6Tile<64, 8, 4, 56>;
 
 }  // namespace mygemm

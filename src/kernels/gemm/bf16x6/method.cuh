@@ -15,7 +15,6 @@ struct Method {
   static constexpr int kPartsOfB = kPartsOfElement;
 
   using StatisticsOfB = bf16x6::StatisticsOfB;
-  using Statistics = bf16x6::Statistics;
   static constexpr float kExact = bf16x6::kExact;
 
   // Splits a k step of B into its parts.
@@ -31,10 +30,10 @@ struct Method {
   }
 
   template <class Tile, class Shared>
-  static __device__ __forceinline__ WorkItem multiply(tensor::Results<Tile>& sum,
-                                                      Statistics& statistics, Shared& s, int& step,
+  static __device__ __forceinline__ WorkItem multiply(tensor::Results<Tile>& sum, float& least,
+                                                      Shared& s, int& step,
                                                       const RowsOfA<Shared::Operands::kA>& rows) {
-    return bf16x6::multiply<Tile>(sum, statistics, s, step, rows);
+    return bf16x6::multiply<Tile>(sum, least, s, step, rows);
   }
 };
 

@@ -25,7 +25,7 @@ constexpr float kExact = 0x1p-103f;
 
 // The guard's statistics for a lane's results: the sum of |A| over their rows, or more, and a sum
 // of |B| of which that of any column is at most kLanesOfColumn times as much; the smallest elements
-// of these rows of A, or more, and of all columns of B.
+// of these rows of A, or more, and of all columns of B. A counts as it is split, scaled.
 struct Statistics {
   float a = 0.0f, b = 0.0f;
   Smallest smallest_a, smallest_b;
@@ -36,18 +36,8 @@ struct Statistics {
     smallest_a.see(x);
   }
 
-  using Packed = float4;
-  __device__ __forceinline__ Packed packed() const {
-    return make_float4(a, b, __uint_as_float(smallest_a.bits), __uint_as_float(smallest_b.bits));
-  }
-  __device__ __forceinline__ void add(const Packed& more) {
-    a += more.x, b += more.y;
-    smallest_a.see(Smallest{__float_as_uint(more.z)});
-    smallest_b.see(Smallest{__float_as_uint(more.w)});
-  }
-
   // The smallest |result| that they prove right, of k products; NaN where a sum is NaN.
-  __device__ __forceinline__ float least_proven(int64_t k) const {
+  __device__ __forceinline__ float least_proven(int k) const {
     if (!tensor::may_lose_bits(smallest_a, smallest_b, kExact)) return 0.0f;
     // The error of a part that is denormal and taken as 0, less than 2^-126, relative to 2^-26 of a
     // result; and the error of sums among denormal numbers.
@@ -61,12 +51,33 @@ struct Fragments {
   unsigned part[kPartsOfElement][4];
 };
 
+// The power of two by which a warp's elements of A are multiplied, and by whose inverse its results
+// are: neither changes a bit of a value. By the elements of the first k step. It brings them to
+// about 1 where they are small, so that sums of products with elements of B that are small too are
+// not denormal; later ones may be 2^126 times as large. Zeros and NaN stay as they are.
+template <int kCount>
+__device__ __forceinline__ float scale_of_rows(const unsigned (&x)[kCount][4]) {
+  constexpr float kSmall = 0x1p-20f;
+  float sum = 0.0f;
+#pragma unroll
+  for (int e = 0; e < 4 * kCount; ++e) sum += fabsf(__uint_as_float(x[e / 4][e % 4]));
+  sum = tensor::largest_in_warp(sum);
+  if (!(sum > 0.0f && sum < kSmall)) return 1.0f;
+  const unsigned exponent = __float_as_uint(sum) >> 23;
+  return __uint_as_float(min(254u - exponent, 253u) << 23);
+}
+
+__device__ __forceinline__ float inverse_of_power(float power) {
+  return __uint_as_float((254u << 23) - __float_as_uint(power));
+}
+
 // Splits those of 8 k, as RowsOfA loads them: the first or the second half of 16.
 __device__ __forceinline__ void split_eight(Fragments& to, int half, const unsigned (&x)[4],
-                                            Statistics& statistics) {
+                                            float scale, Statistics& statistics) {
 #pragma unroll
   for (int row = 0; row < 2; ++row) {
-    const float first = __uint_as_float(x[row]), second = __uint_as_float(x[2 + row]);
+    const float first = scale * __uint_as_float(x[row]);
+    const float second = scale * __uint_as_float(x[2 + row]);
     statistics.see(first), statistics.see(second);
     const Pairs pairs = split(first, second);
 #pragma unroll
@@ -77,14 +88,15 @@ __device__ __forceinline__ void split_eight(Fragments& to, int half, const unsig
 }
 
 // Sets `sum` to the products of the k steps of the block's next item, and returns the item, or one
-// of kNoTile where there are no more. `step` counts the block's steps. High high is computed for
+// of kNoTile where there are no more; `least` is the smallest |sum| that is proven right. `step`
+// counts the block's steps. High high is computed for
 // kColumns columns at a time, so that its sums take few registers: the first columns' are added
 // while the small products run. With A loaded and split while the products of the step before run,
 // an earlier version took 162 us for 2048^3 NN on an H200, against 158: loads from shared memory
 // are slow meanwhile.
 template <class Tile, class Shared>
-__device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Statistics& statistics, Shared& s,
-                                             int& step, const RowsOfA<Shared::Operands::kA>& rows) {
+__device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, Shared& s, int& step,
+                                             const RowsOfA<Shared::Operands::kA>& rows) {
   constexpr int kResults = Tile::kBlockN / 2, kPlanes = Shared::kPlanes;
   constexpr int kColumns = 64, kChunk = kColumns / 2, kChunks = Tile::kBlockN / kColumns;
   constexpr int kGroups = Tile::kBlockK / 16;  // of 16 k, as the tensor cores take them
@@ -113,6 +125,8 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Statistics& sta
   if (ptx::warp_uniform(item.tile) == kNoTile) return {kNoTile, 0, 0};
   step = ptx::warp_uniform(step);
   const int first = step, end = step + ptx::warp_uniform(item.end - item.begin);
+  Statistics statistics;
+  float scale = 1.0f;
 #pragma unroll 1
   for (; step < end; ++step) {
     const unsigned i = step, plane = i % kPlanes;
@@ -132,9 +146,10 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Statistics& sta
 #pragma unroll
     for (int eight = 0; eight < 2 * kGroups; ++eight) rows.load(x[eight], stage, 0, eight);
     add_chunk(kChunks - 1);
+    if (step == first) scale = scale_of_rows(x);
 #pragma unroll
     for (int eight = 0; eight < 2 * kGroups; ++eight) {
-      split_eight(a[eight / 2], eight % 2, x[eight], statistics);
+      split_eight(a[eight / 2], eight % 2, x[eight], scale, statistics);
     }
     // Products take the place of a chunk that has been added. The compiler may not know it: it
     // would have them write to other registers while the chunk is added, and there are none.
@@ -189,6 +204,13 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Statistics& sta
                                   same.tile ^ same.begin ^ same.end);
   statistics.a = rows.sum_of_rows(statistics.a);
   statistics.smallest_a = statistics.smallest_a.of_warp();
+  least = statistics.least_proven((same.end - same.begin) * Tile::kBlockK);
+  if (scale != 1.0f) {
+    const float inverse = inverse_of_power(scale);
+#pragma unroll
+    for (int r = 0; r < kResults; ++r) sum[r] *= inverse;
+    least *= inverse;
+  }
   return same;
 }
 

@@ -104,9 +104,9 @@ struct StreamKFlags {
   unsigned next_block;          // the number of the block that starts next
 };
 
-// Then comes a partial tile for each block: its sums, and on tensor cores the guard's statistics of
+// Then comes a partial tile for each block: its sums, and on tensor cores a value of the guard for
 // each of 256 threads.
-constexpr size_t kPartialTileGuardBytes = 256 * 4 * sizeof(float);
+constexpr size_t kPartialTileGuardBytes = 256 * sizeof(float);
 constexpr size_t stream_k_workspace(int blocks, int block_m, int block_n) {
   return sizeof(StreamKFlags) +
          static_cast<size_t>(blocks) *

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/gemm/persistent/work.cuh"
+#include "kernels/gemm/tensor/notes.cuh"
 #include "kernels/gemm/tensor/tensor.h"
 #include "ptx/barrier.cuh"
 #include "ptx/cp_async.cuh"
@@ -23,60 +24,14 @@ using persistent::StepOfOperand;
 // MN-major one 32 rows of one k, and 32 lines one under the other make a block of 32 rows.
 constexpr int kLine = 32;  // floats of a line, and k of a step
 
+// The tile of the work item that the producer warps announce last: there are no more items.
+constexpr int kNoTile = -1;
+
 // How a block's operands lie, and whether they come by tensor maps.
 template <Major kA_, Major kB_, bool kMapped_>
 struct Operands {
   static constexpr Major kA = kA_, kB = kB_;
   static constexpr bool kMapped = kMapped_;
-};
-
-// The largest value of a warp's lanes; NaN where one is NaN. No value is below 0.
-__device__ __forceinline__ float largest_in_warp(float value) {
-  return __uint_as_float(ptx::largest_in_warp(__float_as_uint(value)));
-}
-
-// The tile of the work item that the producer warps announce last: there are no more items.
-constexpr int kNoTile = -1;
-
-// The smallest |x| of the values seen that are not 0.
-struct Smallest {
-  unsigned bits = 0xffffffffu;  // its bits doubled, less 1
-
-  // The sign is shifted out; 0 becomes the largest.
-  __device__ __forceinline__ void see(float x) { bits = min(bits, 2 * __float_as_uint(x) - 1); }
-  __device__ __forceinline__ void see(const Smallest& others) { bits = min(bits, others.bits); }
-  // All values were 0.
-  __device__ __forceinline__ bool none() const { return bits == 0xffffffffu; }
-  __device__ __forceinline__ float value() const { return __uint_as_float((bits + 1) / 2); }
-  // The smallest that any lane of the warp saw.
-  __device__ __forceinline__ Smallest of_warp() const { return {ptx::smallest_in_warp(bits)}; }
-};
-
-// Whether sums of products of values, of which these are the smallest, may have lost bits, where
-// splitting loses none of values from `exact` on. Products of 2^-100 and more are far from
-// denormal.
-__device__ __forceinline__ bool may_lose_bits(const Smallest& a, const Smallest& b, float exact) {
-  constexpr float kProduct = 0x1p-100f;
-  if (a.none() || b.none()) return false;  // all products are 0
-  return a.value() < exact || b.value() < exact || a.value() * b.value() < kProduct;
-}
-
-// The named barriers of a block.
-constexpr int kGuardBarrier = 1;  // of the first consumer warpgroup; the second one has the next
-constexpr int kConsumersBarrier = 3;
-
-constexpr int kGroupWarps = 4;  // of a warpgroup
-
-// Notes that the warps of a consumer warpgroup exchange on a tile; see guard.cuh.
-template <class Tile>
-struct GuardNotes {
-  static constexpr int kRowWords = 2, kWords = kRowWords + Tile::kBlockN / 32;
-
-  // A bit for each of the warpgroup's 64 rows, then for each column of the tile.
-  unsigned lines[kGroupWarps][kWords];  // in which a warp has suspects
-  unsigned nan[kGroupWarps][kWords];    // in which it found a NaN
-  bool wrong[kGroupWarps];              // some of its suspects are
-  Smallest smallest[kGroupWarps];       // that it found
 };
 
 // How Method, that of the tile, splits B:

@@ -2,36 +2,36 @@
 // block leaves for another one. Device only.
 #pragma once
 
-#include "kernels/gemm/tensor/guard.cuh"
+#include "kernels/gemm/persistent/fixup.cuh"
+#include "kernels/gemm/tensor/rows.cuh"
+#include "kernels/gemm/tensor/suspects.cuh"
+#include "kernels/gemm/tensor/target.cuh"
 
 namespace mygemm::tensor {
 
 // The partial tile that a block leaves for the one which finishes the tile: sums as its threads
-// hold them, and the guard's statistics.
+// hold them, and the smallest of them that is proven right.
 template <class Tile>
 struct PartialTile {
-  using Statistics = typename Tile::Method::Statistics;
-
   float4 quads[Tile::kBlockN / 8][32 * Tile::kConsumerWarps];
-  typename Statistics::Packed guard[32 * Tile::kConsumerWarps];
-  static_assert(sizeof guard <= kPartialTileGuardBytes);
+  float least[32 * Tile::kConsumerWarps];
+  static_assert(sizeof least <= kPartialTileGuardBytes);
 };
 
 template <class Tile>
-__device__ __forceinline__ void store_partial(
-    PartialTile<Tile>& to, const Results<Tile>& sum,
-    const typename PartialTile<Tile>::Statistics& statistics, int warp, int lane) {
+__device__ __forceinline__ void store_partial(PartialTile<Tile>& to, const Results<Tile>& sum,
+                                              float least, int warp, int lane) {
 #pragma unroll
   for (int q = 0; q < Tile::kBlockN / 8; ++q) {
     __stcg(&to.quads[q][warp * 32 + lane],
            make_float4(sum[4 * q], sum[4 * q + 1], sum[4 * q + 2], sum[4 * q + 3]));
   }
-  __stcg(&to.guard[warp * 32 + lane], statistics.packed());
+  __stcg(&to.least[warp * 32 + lane], least);
 }
 
+// Adds the sums, and what they may be wrong by.
 template <class Tile>
-__device__ __forceinline__ void add_partial(Results<Tile>& sum,
-                                            typename PartialTile<Tile>::Statistics& statistics,
+__device__ __forceinline__ void add_partial(Results<Tile>& sum, float& least,
                                             const PartialTile<Tile>& from, int warp, int lane) {
 #pragma unroll
   for (int q = 0; q < Tile::kBlockN / 8; ++q) {
@@ -39,7 +39,7 @@ __device__ __forceinline__ void add_partial(Results<Tile>& sum,
     sum[4 * q] += quad.x, sum[4 * q + 1] += quad.y;
     sum[4 * q + 2] += quad.z, sum[4 * q + 3] += quad.w;
   }
-  statistics.add(__ldcg(&from.guard[warp * 32 + lane]));
+  least += __ldcg(&from.least[warp * 32 + lane]);
 }
 
 // A lane has two rows, 8 apart. Where the rows of neighbouring lanes are not neighbours (RowsOfA),

@@ -4,7 +4,7 @@
 
 #include <cfloat>
 
-#include "kernels/gemm/tensor/rows.cuh"
+#include "kernels/gemm/tensor/notes.cuh"
 
 namespace mygemm::tensor {
 
@@ -17,10 +17,6 @@ struct Marks {
   unsigned words[kWords] = {};
 
   __device__ __forceinline__ void add(int result) { words[result / 32] |= 1u << result % 32; }
-  __device__ __forceinline__ void add(const Marks& more) {
-#pragma unroll
-    for (int w = 0; w < kWords; ++w) words[w] |= more.words[w];
-  }
   // Moves all marks 32 columns, which are 16 bits, towards the first column, and puts those of
   // found's first 32 columns behind them: after all columns have come, each has its place.
   __device__ __forceinline__ void append_columns(const Marks& found) {
@@ -29,24 +25,17 @@ struct Marks {
       words[w] = words[w] >> 16 | (w + 1 < kWords ? words[w + 1] : found.words[0]) << 16;
     }
   }
-  __device__ __forceinline__ bool any() const { return any_in_half(0) || any_in_half(1); }
-  // Any in the lane's upper row (0), or its lower one (1).
-  __device__ __forceinline__ bool any_in_half(int half) const {
+  __device__ __forceinline__ bool any() const {
     unsigned all = 0;
 #pragma unroll
-    for (const unsigned word : words) all |= word >> 2 * half & 0x33333333;
+    for (const unsigned word : words) all |= word;
     return all != 0;
   }
-  // The marks of the first kColumns columns: 4 bits for each 8 columns, the lane's two in its upper
-  // row, then in its lower one. The next ones become the first.
-  template <int kColumns>
+  // The marks of the first 32 columns: 4 bits for each 8 columns, the lane's two in its upper row,
+  // then in its lower one. The next ones become the first.
   __device__ __forceinline__ unsigned next_columns() {
-    constexpr int kBits = kColumns / 2;
-    const unsigned bits = words[0] & ((1u << kBits) - 1);
-#pragma unroll
-    for (int w = 0; w < kWords; ++w) {
-      words[w] = words[w] >> kBits | (w + 1 < kWords ? words[w + 1] << (32 - kBits) : 0);
-    }
+    const unsigned bits = words[0] & 0xffff;
+    append_columns({});
     return bits;
   }
 };
@@ -67,41 +56,30 @@ struct Suspects {
     wrong.append_columns(found.wrong);
     doubtful.append_columns(found.doubtful);
   }
-  __device__ __forceinline__ Marks<Tile> all() const {
-    Marks<Tile> either = wrong;
-    either.add(doubtful);
-    return either;
-  }
+  __device__ __forceinline__ bool any() const { return wrong.any() || doubtful.any(); }
 };
 
-// The bitwise or over the lanes of a warp.
-__device__ __forceinline__ unsigned any_in_warp(unsigned bits) {
-  for (int apart = 16; apart > 0; apart /= 2) bits |= __shfl_xor_sync(0xffffffffu, bits, apart);
-  return bits;
-}
-
-// A bit for each of the 32 rows from row `first` of the tile on in which results of the warp are
-// marked; columns_with(): for each of 32 columns.
+// Notes the marks of a warp by row of the group.
 template <class Rows, class Tile>
-__device__ __forceinline__ unsigned rows_with(const Marks<Tile>& results, int first, int warp,
-                                              int lane) {
-  unsigned marks = 0;
+__device__ __forceinline__ void note_marks(
+    unsigned (&to)[kGroupRows][GuardNotes<Tile>::kColumnWords], Marks<Tile> marks, int warp,
+    int lane) {
+#pragma unroll 1
+  for (int word = 0; word < GuardNotes<Tile>::kColumnWords; ++word) {
+    const unsigned next = marks.next_columns();
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int row = Rows::row(warp, lane / 4 + 8 * half) - first;
-    if (row >= 0 && row < 32 && results.any_in_half(half)) marks |= 1u << row;
-  }
-  return any_in_warp(marks);
-}
-// `next` are the marks in these columns, as next_columns() gives them.
-__device__ __forceinline__ unsigned columns_with(unsigned next, int lane) {
-  unsigned marks = 0;
+    for (int half = 0; half < 2; ++half) {
+      unsigned bits = 0;
 #pragma unroll
-  for (int eight = 0; eight < 4; ++eight) {
-    const unsigned bits = next >> 4 * eight;
-    marks |= ((bits | bits >> 2) & 3) << (8 * eight + lane % 4 * 2);
+      for (int eight = 0; eight < 4; ++eight) {
+        bits |= (next >> (4 * eight + 2 * half) & 3) << (8 * eight + lane % 4 * 2);
+      }
+      // Four lanes have the columns of a row.
+      bits |= __shfl_xor_sync(0xffffffffu, bits, 1);
+      bits |= __shfl_xor_sync(0xffffffffu, bits, 2);
+      if (lane % 4 == 0) to[Rows::row(warp, lane / 4 + 8 * half) % kGroupRows][word] = bits;
+    }
   }
-  return any_in_warp(marks);
 }
 
 }  // namespace mygemm::tensor

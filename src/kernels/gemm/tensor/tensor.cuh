@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/gemm/persistent/launch.cuh"
+#include "kernels/gemm/tensor/guard.cuh"
 #include "kernels/gemm/tensor/produce.cuh"
 #include "kernels/gemm/tensor/store.cuh"
 #include "ptx/registers.cuh"
@@ -27,11 +28,9 @@ __device__ __forceinline__ Target target_of(const Args& args, int tile) {
 // Stores a warp's results of a tile whose sums are complete, and has the guard check them.
 template <bool kFused, class Tile, class Shared>
 __device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Results<Tile>& sum,
-                                       const typename Tile::Method::Statistics& statistics,
-                                       int warp, int lane) {
+                                       float least, int warp, int lane) {
   using Rows = RowsOfA<Shared::Operands::kA>;
   const Target to = target_of<Tile>(args, tile);
-  const float least = statistics.least_proven(args.p.k);
   Suspects<Tile> suspects;
   using Operands = typename Shared::Operands;
   // TT alone is computed as its transposed, NN.
@@ -41,15 +40,10 @@ __device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Re
   } else {
     store_results<kFused, Rows, false>(sum, least, suspects, to, warp, lane);
   }
-  auto& notes = s.guard[warp / kGroupWarps];
-  if (!note_suspects<Rows>(notes, suspects, warp, lane)) return;
+  if (!any_in_group(suspects.any(), warp)) return;
   // The values that storing needed are not in registers meanwhile.
   const Target again = target_of<Tile>(args, ptx::warp_uniform(tile));
-  if (may_be_wrong(notes, again, warp, lane)) {
-    suspects = {.wrong = suspects.all(), .doubtful = {}};
-  }
-  recompute<kFused, Rows>(again, settle<kFused, Rows>(notes, again, suspects, warp, lane), warp,
-                          lane);
+  examine<kFused, Rows>(s.guard[warp / kGroupWarps], suspects, again, warp, lane);
 }
 
 // The work of a consumer warp.
@@ -60,16 +54,16 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args) {
   int unit = 0;
   for (;;) {
     Results<Tile> sum;
-    typename Tile::Method::Statistics statistics;
+    float least;
     const Rows rows(ptx::thread_again() / 32 - Tile::kProducerWarps, ptx::thread_again() % 32);
-    const WorkItem item = Tile::Method::template multiply<Tile>(sum, statistics, s, unit, rows);
+    const WorkItem item = Tile::Method::template multiply<Tile>(sum, least, s, unit, rows);
     if (item.tile == kNoTile) return;
 
     const int thread = ptx::thread_again() - 32 * Tile::kProducerWarps;
     const int warp = thread / 32, lane = thread % 32;
     if (item.end != args.schedule.steps) {
       const int block = s.block;
-      store_partial<Tile>(partial_tiles[block], sum, statistics, warp, lane);
+      store_partial<Tile>(partial_tiles[block], sum, least, warp, lane);
       // The whole partial tile is there.
       ptx::meet_at_barrier(kConsumersBarrier, 32 * Tile::kConsumerWarps);
       if (thread == 0) persistent::announce_partial_tile(args, block);
@@ -79,10 +73,10 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args) {
       const auto others = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);
       ptx::meet_at_barrier(kConsumersBarrier, 32 * Tile::kConsumerWarps);
       for (int other = others.first; other < others.end; ++other) {
-        add_partial<Tile>(sum, statistics, partial_tiles[other], warp, lane);
+        add_partial<Tile>(sum, least, partial_tiles[other], warp, lane);
       }
     }
-    finish<kFused, Tile>(s, args, item.tile, sum, statistics, warp, lane);
+    finish<kFused, Tile>(s, args, item.tile, sum, least, warp, lane);
   }
 }
 

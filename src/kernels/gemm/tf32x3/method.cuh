@@ -16,7 +16,6 @@ struct Method {
   static constexpr int kPartsOfB = kFreesB<Operands> ? 2 : 1;
 
   using StatisticsOfB = tf32x3::StatisticsOfB;
-  using Statistics = tf32x3::Statistics;
 
   // Splits a part of a k step of B, `step`, into low and high part.
   template <class Tile, class Operands, int kParts, int kStage>
@@ -34,10 +33,10 @@ struct Method {
   static constexpr float kExact = 0x1p-113f;
 
   template <class Tile, class Shared>
-  static __device__ __forceinline__ WorkItem multiply(tensor::Results<Tile>& sum,
-                                                      Statistics& statistics, Shared& s, int& unit,
+  static __device__ __forceinline__ WorkItem multiply(tensor::Results<Tile>& sum, float& least,
+                                                      Shared& s, int& unit,
                                                       const RowsOfA<Shared::Operands::kA>& rows) {
-    return tf32x3::multiply<Tile>(sum, statistics, s, unit, rows);
+    return tf32x3::multiply<Tile>(sum, least, s, unit, rows);
   }
 };
 

@@ -26,12 +26,8 @@ using tensor::RowsOfA;
 struct Statistics {
   float a = 0.0f, b = 0.0f;
 
-  using Packed = float2;
-  __device__ __forceinline__ Packed packed() const { return make_float2(a, b); }
-  __device__ __forceinline__ void add(const Packed& more) { a += more.x, b += more.y; }
-
   // The smallest |result| that they prove right, of k products; NaN where a sum is NaN.
-  __device__ __forceinline__ float least_proven(int64_t k) const {
+  __device__ __forceinline__ float least_proven(int k) const {
     if (a == 0.0f || b == 0.0f) return 0.0f;  // all products are 0
     // The error of a unit of TF32 denormals, 2^-136, relative to 2^-26 of a result; and the error
     // of sums among denormal numbers.
@@ -49,11 +45,12 @@ __device__ __forceinline__ void split(unsigned& high, unsigned& low, unsigned x)
 }
 
 // Sets `sum` to the products of the k steps of the block's next item, and returns the item, or one
-// of kNoTile where there are no more. `unit` counts the parts of the block's steps. Only this
-// loop's own values are in registers meanwhile: with 128 x 192 results they are all taken.
+// of kNoTile where there are no more; `least` is the smallest |sum| that is proven right. `unit`
+// counts the parts of the block's steps. Only this loop's own values are in registers meanwhile:
+// with 128 x 192 results they are all taken.
 template <class Tile, class Shared>
-__device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Statistics& statistics, Shared& s,
-                                             int& unit, const RowsOfA<Shared::Operands::kA>& rows) {
+__device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, Shared& s, int& unit,
+                                             const RowsOfA<Shared::Operands::kA>& rows) {
   constexpr int kResults = Tile::kBlockN / 2, kParts = Tile::kParts;
   constexpr int kGroups = Tile::kTogether / 8;  // of 8 k, as the tensor cores take them
   constexpr unsigned kPartBytes = Shared::kStageB * sizeof(float), kBarrier = sizeof(uint64_t);
@@ -70,6 +67,7 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Statistics& sta
   if (ptx::warp_uniform(item.tile) == kNoTile) return {kNoTile, 0, 0};
   unit = ptx::warp_uniform(unit);
   const int first = unit, end = unit + ptx::warp_uniform(item.end - item.begin) * kParts;
+  Statistics statistics;
 #pragma unroll 1
   for (; unit < end; ++unit) {
     const unsigned u = unit, step = u / kParts, part = u % kParts;
@@ -129,6 +127,7 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, Statistics& sta
   ptx::mbarrier_arrive_behind(free_at + (unit - 1) % kUnits * kBarrier,
                               __float_as_uint(statistics.b) ^ same.tile ^ same.begin ^ same.end);
   statistics.a = rows.sum_of_rows(statistics.a);
+  least = statistics.least_proven((same.end - same.begin) * Tile::kBlockK);
   return same;
 }
 

@@ -23,7 +23,7 @@ struct Tf32x3Tile : TensorTile<kBlockN, kStages, kTogether, kProducerWarps, kPro
   static constexpr int kSharedBytes =
       4 * Tf32x3Tile::kBlockK *
           (kStages * Tf32x3Tile::kBlockM + (kStages + Tf32x3Tile::kPlanes) * kBlockN) +
-      2048;
+      Tf32x3Tile::kNotesBytes;
 };
 
 using Tensor128x192 = Tf32x3Tile<192, 4, 16, 4, 56>;
