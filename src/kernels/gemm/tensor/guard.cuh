@@ -19,6 +19,7 @@
 
 #include "kernels/gemm/tensor/look.cuh"
 #include "kernels/gemm/tensor/repair.cuh"
+#include "kernels/gemm/tensor/rows.cuh"
 #include "kernels/gemm/tensor/suspects.cuh"
 
 namespace mygemm::tensor {
@@ -60,11 +61,10 @@ __device__ __forceinline__ unsigned nan_lines(const GuardNotes<Tile>& notes, int
 // Looks at the rows and columns of the suspects, as far as that may decide something: fewer lines
 // first, and the others unless all is known or few lines are left to be computed again, which takes
 // no longer. Returns whether finite suspects may be wrong.
-template <class Tile>
+template <class Operands, class Tile>
 __device__ __forceinline__ bool may_be_wrong(GuardNotes<Tile>& notes, const Target& to, int warp,
                                              int lane) {
   using Notes = GuardNotes<Tile>;
-  const GemmProblem& p = to.p;
   bool wrong = false, doubtful = false;
   for (int row = lane; row < kGroupRows; row += 32) {
     for (int w = 0; w < Notes::kColumnWords; ++w) {
@@ -74,23 +74,30 @@ __device__ __forceinline__ bool may_be_wrong(GuardNotes<Tile>& notes, const Targ
   }
   wrong = __any_sync(0xffffffffu, wrong);
   doubtful = __any_sync(0xffffffffu, doubtful);
-  const Lines rows{operand_a(p, to.batch), to.i + int64_t{warp / kGroupWarps * kGroupRows}, 0,
-                   Notes::kRowWords};
-  const Lines columns{operand_b(p, to.batch), to.j, Notes::kRowWords, Notes::kWords};
-  const auto count = [&](const Lines& at) { return notes.count_lines(at.word, at.end_word); };
-  const bool rows_first = count(rows) <= count(columns);
-  const Lines first = rows_first ? rows : columns, second = rows_first ? columns : rows;
-
-  const Smallest smallest = look_at_noted(notes, first, p.k, wrong, warp, lane);
-  int left = 0;  // lines without a NaN
-  for (int word = first.word; word < first.end_word; ++word) {
-    left += __popc(notes.lines[word] & ~nan_lines(notes, word));
+  const int rows = notes.count_lines(0, Notes::kRowWords);
+  const int columns = notes.count_lines(Notes::kRowWords, Notes::kWords);
+  Smallest of_a, of_b;
+#pragma unroll 1
+  for (bool of_rows = rows <= columns, first = true;; of_rows = !of_rows, first = false) {
+    const int begin = of_rows ? 0 : Notes::kRowWords;
+    const int end = of_rows ? Notes::kRowWords : Notes::kWords;
+    if (of_rows) {
+      of_a = look_at_noted(notes, to.rows_from<Operands>(first_row_of(warp)), begin, end, to.p.k,
+                           wrong, warp, lane);
+    } else {
+      of_b =
+          look_at_noted(notes, to.columns_from<Operands>(0), begin, end, to.p.k, wrong, warp, lane);
+    }
+    if (!first) return may_lose_bits(of_a, of_b, Tile::Method::kExact);
+    int left = 0;  // lines without a NaN
+    for (int word = begin; word < end; ++word) {
+      left += __popc(notes.lines[word] & ~nan_lines(notes, word));
+    }
+    const bool many_left = min(left, of_rows ? columns : rows) > Notes::kFewLines;
+    const bool all_zero = of_rows ? of_a.none() : of_b.none();
+    if (!(doubtful && !all_zero) && !(wrong && many_left)) return false;
+    any_in_group(false, warp);  // all have read what the others found
   }
-  const bool many_left = min(left, count(second)) > Notes::kFewLines;
-  if (!(doubtful && !smallest.none()) && !(wrong && many_left)) return false;
-  any_in_group(false, warp);  // all have read what the others found
-  return may_lose_bits(smallest, look_at_noted(notes, second, p.k, wrong, warp, lane),
-                       Tile::Method::kExact);
 }
 
 // Stores the suspects that the look has decided: zeros that are right, and NaN where an operand has
@@ -112,7 +119,7 @@ __device__ __forceinline__ bool settle(GuardNotes<Tile>& notes, const Target& to
 #pragma unroll 1
     for (unsigned known = nan | zeros; known != 0; known &= known - 1) {
       const int column = __ffs(known) - 1;
-      to.store<kFused>(warp / kGroupWarps * kGroupRows + row, 32 * word + column,
+      to.store<kFused>(first_row_of(warp) + row, 32 * word + column,
                        (nan >> column & 1) != 0 ? NAN : 0.0f);
     }
     notes.wrong[row][word] = wrong & ~nan;
@@ -125,17 +132,17 @@ __device__ __forceinline__ bool settle(GuardNotes<Tile>& notes, const Target& to
 // Has the suspects of a tile examined, and computed again where they must be. The warps of a
 // consumer warpgroup call it together, once they know of each other that one has suspects: then all
 // have done with the notes of the tile before.
-template <bool kFused, class Rows, class Tile>
+template <bool kFused, class Operands, class Tile>
 __device__ __forceinline__ void examine(GuardNotes<Tile>& notes, const Suspects<Tile>& suspects,
                                         const Target& to, int warp, int lane) {
-  note_marks<Rows, Tile>(notes.wrong, suspects.wrong, warp, lane);
-  note_marks<Rows, Tile>(notes.doubtful, suspects.doubtful, warp, lane);
+  note_marks<RowsOfA<Operands::kA>, Tile>(notes.wrong, suspects.wrong, warp, lane);
+  note_marks<RowsOfA<Operands::kA>, Tile>(notes.doubtful, suspects.doubtful, warp, lane);
   any_in_group(false, warp);
   note_lines(notes, warp, lane);
-  const bool wrong = may_be_wrong(notes, to, warp, lane);
+  const bool wrong = may_be_wrong<Operands>(notes, to, warp, lane);
   if (!settle<kFused>(notes, to, wrong, warp, lane)) return;
   note_lines(notes, warp, lane);
-  repair<kFused>(notes, to, warp, lane);
+  repair<kFused, Operands>(notes, to, warp, lane);
 }
 
 }  // namespace mygemm::tensor

@@ -42,6 +42,9 @@ constexpr int kConsumersBarrier = 3;
 constexpr int kGroupWarps = 4;  // of a warpgroup
 constexpr int kGroupRows = 64;  // of a tile, that a consumer warpgroup computes
 
+// The first of the tile's rows that a consumer warp's warpgroup computes.
+__device__ __forceinline__ int first_row_of(int warp) { return warp / kGroupWarps * kGroupRows; }
+
 // The bitwise or over the lanes of a warp.
 __device__ __forceinline__ unsigned any_in_warp(unsigned bits) {
   for (int apart = 16; apart > 0; apart /= 2) bits |= __shfl_xor_sync(0xffffffffu, bits, apart);

@@ -43,87 +43,80 @@ __device__ __forceinline__ float sums_over_lanes(float (&sum)[kCount], int lane)
   }
 }
 
-// The sums of a warp's part of k of the products of a line, with 32 lines that begin at y, of which
-// `wanted` says which matter: lane i returns the i-th. k of the lines of y are neighbours. Loads of
-// 4 lines are in flight, whose sums then move on in their registers: unrolled, all would be.
-__device__ __forceinline__ float multiply_along_k(const float* x, int64_t x_along_k, const float* y,
-                                                  int64_t y_along_tile, unsigned wanted, int64_t k,
-                                                  int within, int lane) {
-  constexpr int kLoads = 8, kRun = 32 * kLoads, kAtOnce = 4;
-  float sum[32] = {};
+// The sums of a warp's part of k of the products of line x with 32 lines from y on, of which
+// `wanted` says which matter: lane i returns the i-th.
+template <class Tile, Major kX, Major kY>
+__device__ __forceinline__ float multiply_lines(const LinesOf<kX>& x, const LinesOf<kY>& y,
+                                                unsigned wanted, int64_t k, int within, int lane) {
+  if constexpr (LinesOf<kY>::kAlongK) {
+    // Loads of as many lines as registers allow are in flight, whose sums then move on in their
+    // registers: unrolled, those of all lines would be.
+    constexpr int kLoads = 8, kRun = 32 * kLoads, kAtOnce = Tile::kConsumerRegisters > 200 ? 8 : 4;
+    float sum[32] = {};
 #pragma unroll 1
-  for (int64_t depth = within * kRun; depth < k; depth += kGroupWarps * kRun) {
-    const int left = static_cast<int>(min(k - depth, int64_t{kRun})) - lane;
-    const float* place = x + (depth + lane) * x_along_k;
-    float of_x[kLoads];
+    for (int64_t depth = within * kRun; depth < k; depth += kGroupWarps * kRun) {
+      const int left = static_cast<int>(min(k - depth, int64_t{kRun})) - lane;
+      const float* place = x.first + (depth + lane) * x.to_next_k();
+      float of_x[kLoads];
 #pragma unroll
-    for (int i = 0; i < kLoads; ++i) {
-      of_x[i] = ptx::load_4(place, 32 * i < left);
-      place = ptx::advanced(place, 32 * x_along_k);
-    }
-    const float* line = y + depth + lane;
-    unsigned matters = wanted;
+      for (int i = 0; i < kLoads; ++i) {
+        of_x[i] = ptx::load_4(place, 32 * i < left);
+        place = ptx::advanced(place, 32 * x.to_next_k());
+      }
+      const float* line = y.first + depth + lane;
+      unsigned matters = wanted;
 #pragma unroll 1
-    for (int first = 0; first < 32; first += kAtOnce) {
-      float of_y[kAtOnce][kLoads];
+      for (int first = 0; first < 32; first += kAtOnce) {
+        float of_y[kAtOnce][kLoads];
 #pragma unroll
-      for (int j = 0; j < kAtOnce; ++j) {
+        for (int j = 0; j < kAtOnce; ++j) {
 #pragma unroll
-        for (int i = 0; i < kLoads; ++i) {
-          of_y[j][i] = ptx::load_4(line + 32 * i, (matters >> j & 1) != 0 && 32 * i < left);
+          for (int i = 0; i < kLoads; ++i) {
+            of_y[j][i] = ptx::load_4(line + 32 * i, (matters >> j & 1) != 0 && 32 * i < left);
+          }
+          line = ptx::advanced(line, y.ld);
         }
-        line = ptx::advanced(line, y_along_tile);
-      }
-      matters >>= kAtOnce;
+        matters >>= kAtOnce;
 #pragma unroll
-      for (int j = 0; j < kAtOnce; ++j) {
+        for (int j = 0; j < kAtOnce; ++j) {
 #pragma unroll
-        for (int i = 0; i < kLoads; ++i) sum[j] = fmaf(of_x[i], of_y[j][i], sum[j]);
+          for (int i = 0; i < kLoads; ++i) sum[j] = fmaf(of_x[i], of_y[j][i], sum[j]);
+        }
+        rotate<kAtOnce>(sum);
       }
-      rotate<kAtOnce>(sum);
     }
-  }
-  return sums_over_lanes(sum, lane);
-}
-
-// The same where the lines of y are neighbours for each k.
-__device__ __forceinline__ float multiply_across(const float* x, int64_t x_along_k, const float* y,
-                                                 int64_t y_along_k, unsigned wanted, int64_t k,
-                                                 int within, int lane) {
-  const bool matters = (wanted >> lane & 1) != 0;
-  float sum = 0.0f;
+    return sums_over_lanes(sum, lane);
+  } else {
+    const bool matters = (wanted >> lane & 1) != 0;
+    float sum = 0.0f;
 #pragma unroll 1
-  for (int64_t depth = within * 32; depth < k; depth += kGroupWarps * 32) {
-    const float of_x = ptx::load_4(x + (depth + lane) * x_along_k, depth + lane < k);
-    const float* line = y + depth * y_along_k + lane;
-    float of_y[32];
+    for (int64_t depth = within * 32; depth < k; depth += kGroupWarps * 32) {
+      const int left = static_cast<int>(min(k - depth, int64_t{32}));
+      const float of_x = ptx::load_4(x.first + (depth + lane) * x.to_next_k(), lane < left);
+      const float* line = y.first + depth * y.ld + lane;
+      float of_y[32];
 #pragma unroll
-    for (int i = 0; i < 32; ++i) {
-      of_y[i] = ptx::load_4(line, matters && depth + i < k);
-      line = ptx::advanced(line, y_along_k);
-    }
+      for (int i = 0; i < 32; ++i) {
+        of_y[i] = ptx::load_4(line, matters && i < left);
+        line = ptx::advanced(line, y.ld);
+      }
 #pragma unroll
-    for (int i = 0; i < 32; ++i) {
-      sum = fmaf(__shfl_sync(0xffffffffu, of_x, i), of_y[i], sum);
+      for (int i = 0; i < 32; ++i) {
+        sum = fmaf(__shfl_sync(0xffffffffu, of_x, i), of_y[i], sum);
+      }
     }
+    return sum;
   }
-  return sum;
 }
 
-// Computes the marked results of one row of the group again (kOfRow), or of one column of the tile.
-template <bool kFused, bool kOfRow, class Tile>
+// Computes the marked results of one row of the group again (kOfRow), or of one column of the tile:
+// x is that line, y the first of those of the other operand.
+template <bool kFused, bool kOfRow, Major kX, Major kY, class Tile>
 __device__ __forceinline__ void repair_line(GuardNotes<Tile>& notes, const Target& to, int line,
-                                            int warp, int lane) {
+                                            const LinesOf<kX>& x, const LinesOf<kY>& y, int warp,
+                                            int lane) {
   constexpr int kOthers = kOfRow ? Tile::kBlockN : kGroupRows;
-  const int within = warp % kGroupWarps, first_row = warp / kGroupWarps * kGroupRows;
-  const StridedOperand a = operand_a(to.p, to.batch), b = operand_b(to.p, to.batch);
-  const float* rows = a.data + (to.i + first_row) * a.along_tile;
-  const float* columns = b.data + to.j * b.along_tile;
-  const StridedOperand x = kOfRow ? StridedOperand{rows, a.along_tile, a.along_k}
-                                  : StridedOperand{columns, b.along_tile, b.along_k};
-  const StridedOperand y = kOfRow ? StridedOperand{columns, b.along_tile, b.along_k}
-                                  : StridedOperand{rows, a.along_tile, a.along_k};
-  const float* from_x = x.data + line * x.along_tile;
+  const int within = warp % kGroupWarps;
   unsigned turn = 0;  // while warp 0 adds up sums, the next ones go to other places
 #pragma unroll 1
   for (int word = 0; word < kOthers / 32; ++word) {
@@ -135,74 +128,68 @@ __device__ __forceinline__ void repair_line(GuardNotes<Tile>& notes, const Targe
       wanted = __ballot_sync(0xffffffffu, (columns_of_row >> line % 32 & 1) != 0);
     }
     if (wanted == 0) continue;
-    const float* from_y = y.data + 32 * word * y.along_tile;
     float(&partial)[kGroupWarps][32] = notes.partial[turn++ % 2];
     partial[within][lane] =
-        y.along_k == 1
-            ? multiply_along_k(from_x, x.along_k, from_y, y.along_tile, wanted, to.p.k, within,
-                               lane)
-            : multiply_across(from_x, x.along_k, from_y, y.along_k, wanted, to.p.k, within, lane);
+        multiply_lines<Tile>(x, y.from(32 * word), wanted, to.p.k, within, lane);
     any_in_group(false, warp);
     if (within > 0 || (wanted >> lane & 1) == 0) continue;
     float sum = partial[0][lane];
     for (int w = 1; w < kGroupWarps; ++w) sum += partial[w][lane];
-    const int other = 32 * word + lane;
+    const int other = 32 * word + lane, first_row = first_row_of(warp);
     to.store<kFused>(first_row + (kOfRow ? line : other), kOfRow ? other : line, sum);
   }
   any_in_group(false, warp);  // the next line's sums go to the same places
 }
 
-// The elements of a step that a thread brings: some of 64 lines by kDepth k, from its first line
-// on.
-template <class Tile>
+// The elements of steps of kDepth k that a thread brings: some of each step of 64 lines.
+template <Major kMajor, class Tile>
 struct StepOfLines {
+  static constexpr bool kAlongK = LinesOf<kMajor>::kAlongK;
   static constexpr int kDepth = GuardNotes<Tile>::kDepth, kLines = kGroupRows;
   static constexpr int kThreads = 32 * kGroupWarps, kCount = kLines * kDepth / kThreads;
+  // From one of the thread's elements to the next.
+  static constexpr int kNextLine = kAlongK ? kThreads / kDepth : 0;
+  static constexpr int kNextK = kAlongK ? 0 : kThreads / kLines;
 
-  const float* from;
-  int64_t step, along_k;  // to the next element, to the next step
-  int line, k, lines, to_next_line, to_next_k;
+  LinesOf<kMajor> at;  // the first element
+  int line, k, lines;
   float values[kCount];
 
   // lines: that are inside the matrix.
-  __device__ __forceinline__ StepOfLines(const StridedOperand& x, int64_t first, int lines_,
-                                         int thread)
-      : along_k(x.along_k), lines(lines_) {
-    const bool neighbours = x.along_k == 1;  // k of a line are neighbours
-    k = neighbours ? thread % kDepth : thread / kLines;
-    line = neighbours ? thread / kDepth : thread % kLines;
-    to_next_line = neighbours ? kThreads / kDepth : 0;
-    to_next_k = neighbours ? 0 : kThreads / kLines;
-    from = x.data + (first + line) * x.along_tile + k * x.along_k;
-    step = to_next_line * x.along_tile + to_next_k * x.along_k;
+  __device__ __forceinline__ StepOfLines(const LinesOf<kMajor>& first, int lines_, int thread)
+      : at(first),
+        line(kAlongK ? thread / kDepth : thread % kLines),
+        k(kAlongK ? thread % kDepth : thread / kLines),
+        lines(lines_) {
+    at.first += line * at.to_next() + k * at.to_next_k();
   }
-  // `left`: k from the step on.
+  // Loads the next step's. `left`: k from the step on.
   __device__ __forceinline__ void load(int64_t left) {
-    const float* at = from;
+    const float* from = at.first;
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      values[i] = ptx::load_4(at, line + i * to_next_line < lines && k + i * to_next_k < left);
-      at = ptx::advanced(at, step);
+      values[i] = ptx::load_4(from, line + i * kNextLine < lines && k + i * kNextK < left);
+      from = ptx::advanced(from, kNextLine * at.to_next() + kNextK * at.to_next_k());
     }
-    from = ptx::advanced(from, kDepth * along_k);
+    at.first = ptx::advanced(at.first, kDepth * at.to_next_k());
   }
   template <int kPitch>
   __device__ __forceinline__ void store(float (&to)[kDepth][kPitch]) const {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) to[k + i * to_next_k][line + i * to_next_line] = values[i];
+    for (int i = 0; i < kCount; ++i) to[k + i * kNextK][line + i * kNextLine] = values[i];
   }
 };
 
 // Computes the marked results of the group in 64 columns from `first_column` on again. A thread has
 // 8 rows of 4 columns. Sums over kRun k are added to those before.
-template <bool kFused, class Tile>
+template <bool kFused, class Operands, class Tile>
 __device__ __forceinline__ void repair_block(GuardNotes<Tile>& notes, const Target& to,
                                              int first_column, int warp) {
   using Notes = GuardNotes<Tile>;
   constexpr int kRows = 8, kColumns = 4, kRun = 512;
   // Derived from this, all that the blocks have in common takes no registers for all of them.
   const int thread = ptx::thread_again() % (32 * kGroupWarps);
-  const int within = thread / 32, lane = thread % 32, first_row = warp / kGroupWarps * kGroupRows;
+  const int within = thread / 32, lane = thread % 32, first_row = first_row_of(warp);
   const int row = (within / 2 * 4 + lane / 8) * 4, column = (within % 2 * 8 + lane % 8) * 4;
   const auto row_of = [row](int i) { return row + i % 4 + i / 4 * 32; };
   unsigned wanted = 0;
@@ -214,10 +201,11 @@ __device__ __forceinline__ void repair_block(GuardNotes<Tile>& notes, const Targ
   if (!any_in_group(wanted != 0, warp)) return;
 
   const int64_t k = to.p.k;
-  StepOfLines<Tile> of_a(operand_a(to.p, to.batch), to.i + first_row, to.rows - first_row, thread);
-  StepOfLines<Tile> of_b(operand_b(to.p, to.batch), to.j + first_column, to.columns - first_column,
-                         thread);
-  float total[kRows][kColumns] = {}, sum[kRows][kColumns] = {};
+  StepOfLines<Operands::kA, Tile> of_a(to.rows_from<Operands>(first_row), to.rows() - first_row,
+                                       thread);
+  StepOfLines<Operands::kB, Tile> of_b(to.columns_from<Operands>(first_column),
+                                       to.columns() - first_column, thread);
+  float total[kRows * kColumns] = {}, sum[kRows][kColumns] = {};
   of_a.load(k), of_b.load(k);
 #pragma unroll 1
   for (int64_t depth = 0; depth < k; depth += Notes::kDepth) {
@@ -226,7 +214,7 @@ __device__ __forceinline__ void repair_block(GuardNotes<Tile>& notes, const Targ
     any_in_group(false, warp);
     const int64_t left = k - depth - Notes::kDepth;
     of_a.load(left), of_b.load(left);
-#pragma unroll
+#pragma unroll 2  // more take registers that 128 x 128 tiles of 3xTF32 do not have
     for (int d = 0; d < Notes::kDepth; ++d) {
       const float4 upper = *reinterpret_cast<const float4*>(&notes.a[d][row]);
       const float4 lower = *reinterpret_cast<const float4*>(&notes.a[d][row + 32]);
@@ -242,28 +230,28 @@ __device__ __forceinline__ void repair_block(GuardNotes<Tile>& notes, const Targ
     if (depth % kRun != kRun - Notes::kDepth && left > 0) continue;
     bool may_change = false;  // NaN stays
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-#pragma unroll
-      for (int j = 0; j < kColumns; ++j) {
-        total[i][j] += sum[i][j];
-        sum[i][j] = 0.0f;
-        may_change = may_change || ((wanted >> (4 * i + j) & 1) != 0 && !isnan(total[i][j]));
-      }
+    for (int e = 0; e < kRows * kColumns; ++e) {
+      float& run = sum[e / kColumns][e % kColumns];
+      total[e] += run;
+      run = 0.0f;
+      may_change = may_change || ((wanted >> e & 1) != 0 && !isnan(total[e]));
     }
     if (!any_in_group(may_change, warp)) break;
   }
-#pragma unroll
+#pragma unroll 1
   for (int i = 0; i < kRows; ++i) {
 #pragma unroll
     for (int j = 0; j < kColumns; ++j) {
-      if ((wanted >> (4 * i + j) & 1) == 0) continue;
-      to.store<kFused>(first_row + row_of(i), first_column + column + j, total[i][j]);
+      if ((wanted >> j & 1) == 0) continue;
+      to.store<kFused>(first_row + row_of(i), first_column + column + j, total[j]);
     }
+    wanted >>= kColumns;
+    rotate<kColumns>(total);
   }
 }
 
 // Computes the marked results of a warpgroup again; its warps call it together.
-template <bool kFused, class Tile>
+template <bool kFused, class Operands, class Tile>
 __device__ __forceinline__ void repair(GuardNotes<Tile>& notes, const Target& to, int warp,
                                        int lane) {
   using Notes = GuardNotes<Tile>;
@@ -272,21 +260,24 @@ __device__ __forceinline__ void repair(GuardNotes<Tile>& notes, const Target& to
   if (min(rows, columns) > Notes::kFewLines) {
 #pragma unroll 1
     for (int column = 0; column < Tile::kBlockN; column += kGroupRows) {
-      repair_block<kFused>(notes, to, column, warp);
+      repair_block<kFused, Operands>(notes, to, column, warp);
     }
     return;
   }
   const bool of_rows = rows <= columns;
+  const int begin = of_rows ? 0 : Notes::kRowWords;
+  const int end = of_rows ? Notes::kRowWords : Notes::kWords;
+  const auto of_a = to.rows_from<Operands>(first_row_of(warp));
+  const auto of_b = to.columns_from<Operands>(0);
 #pragma unroll 1
-  for (int word = of_rows ? 0 : Notes::kRowWords;
-       word < (of_rows ? Notes::kRowWords : Notes::kWords); ++word) {
+  for (int word = begin; word < end; ++word) {
 #pragma unroll 1
     for (unsigned lines = notes.lines[word]; lines != 0; lines &= lines - 1) {
-      const int line = 32 * word + __ffs(lines) - 1;
+      const int line = 32 * (word - begin) + __ffs(lines) - 1;
       if (of_rows) {
-        repair_line<kFused, true>(notes, to, line, warp, lane);
+        repair_line<kFused, true>(notes, to, line, of_a.from(line), of_b, warp, lane);
       } else {
-        repair_line<kFused, false>(notes, to, line - 32 * Notes::kRowWords, warp, lane);
+        repair_line<kFused, false>(notes, to, line, of_b.from(line), of_a, warp, lane);
       }
     }
   }

@@ -69,7 +69,7 @@ struct LaneOfTile {
 
   __device__ __forceinline__ int row_of(int half) const { return row + half * kToLower; }
   __device__ __forceinline__ bool inside(const Target& to, int half, int e, int first) const {
-    return row_of(half) < to.rows && first + column + e < to.columns;
+    return row_of(half) < to.rows() && first + column + e < to.columns();
   }
 };
 
@@ -144,7 +144,7 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
   if (!kTransposed && epilogue.has_bias()) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      if (place.row_of(half) < to.rows) bias[half] = epilogue.bias(place.row_of(half));
+      if (place.row_of(half) < to.rows()) bias[half] = epilogue.bias(place.row_of(half));
     }
   }
 #pragma unroll 1
@@ -174,7 +174,7 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
 #pragma unroll
       for (int r = 0; r < kCount; ++r) {
         const int at = column + place.column + column_of(r);
-        value[r] += !kTransposed ? bias[half_of(r)] : at < to.columns ? epilogue.bias(at) : 0.0f;
+        value[r] += !kTransposed ? bias[half_of(r)] : at < to.columns() ? epilogue.bias(at) : 0.0f;
       }
     }
     epilogue.activate_all(value);

@@ -20,9 +20,7 @@ template <class Tile>
 __device__ __forceinline__ Target target_of(const Args& args, int tile) {
   const GemmProblem& p = args.p;
   const auto [i, j, batch] = persistent::position_of<Tile>(tile, args.tiles_m, args.tiles_n);
-  return {
-      p,         args.transposed, batch, i, j, static_cast<int>(p.m) - i, static_cast<int>(p.n) - j,
-      Scalars(p)};
+  return {p, args.transposed, batch, i, j, Scalars(p)};
 }
 
 // Stores a warp's results of a tile whose sums are complete, and has the guard check them.
@@ -43,7 +41,7 @@ __device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Re
   if (!any_in_group(suspects.any(), warp)) return;
   // The values that storing needed are not in registers meanwhile.
   const Target again = target_of<Tile>(args, ptx::warp_uniform(tile));
-  examine<kFused, Rows>(s.guard[warp / kGroupWarps], suspects, again, warp, lane);
+  examine<kFused, Operands>(s.guard[warp / kGroupWarps], suspects, again, warp, lane);
 }
 
 // The work of a consumer warp.
@@ -86,11 +84,11 @@ template <bool kFused, class Tile>
 __device__ __forceinline__ void scale(const Args& args) {
   for (int tile = static_cast<int>(blockIdx.x); tile < args.schedule.tiles; tile += gridDim.x) {
     const Target to = target_of<Tile>(args, tile);
-    const int columns = min(Tile::kBlockN, to.columns);
+    const int columns = min(Tile::kBlockN, to.columns());
     for (int at = static_cast<int>(threadIdx.x); at < Tile::kBlockM * columns;
          at += Tile::kThreads) {
       const int row = at % Tile::kBlockM;
-      if (row < to.rows) to.store<kFused>(row, at / Tile::kBlockM, 0.0f);
+      if (row < to.rows()) to.store<kFused>(row, at / Tile::kBlockM, 0.0f);
     }
   }
 }
