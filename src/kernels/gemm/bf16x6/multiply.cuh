@@ -52,19 +52,22 @@ struct Fragments {
 };
 
 // The power of two by which a warp's elements of A are multiplied, and by whose inverse its results
-// are: neither changes a bit of a value. By the elements of the first k step. It brings them to
-// about 1 where they are small, so that sums of products with elements of B that are small too are
-// not denormal; later ones may be 2^126 times as large. Zeros and NaN stay as they are.
+// are, so that the tensor cores' sums of small products are not denormal. Neither changes a bit of
+// a value. By the elements of the first k step, x of A, of which B's have the sum `of_b`: where
+// their products are small, it brings them to about 1, unless A would then be too large. Zeros and
+// NaN stay as they are.
 template <int kCount>
-__device__ __forceinline__ float scale_of_rows(const unsigned (&x)[kCount][4]) {
-  constexpr float kSmall = 0x1p-20f;
-  float sum = 0.0f;
+__device__ __forceinline__ float scale_of_rows(const unsigned (&x)[kCount][4], float of_b) {
+  constexpr int kSmall = -40, kBias = 127, kMost = 126, kMostOfA = 60;  // exponents
+  float of_a = 0.0f;
 #pragma unroll
-  for (int e = 0; e < 4 * kCount; ++e) sum += fabsf(__uint_as_float(x[e / 4][e % 4]));
-  sum = tensor::largest_in_warp(sum);
-  if (!(sum > 0.0f && sum < kSmall)) return 1.0f;
-  const unsigned exponent = __float_as_uint(sum) >> 23;
-  return __uint_as_float(min(254u - exponent, 253u) << 23);
+  for (int e = 0; e < 4 * kCount; ++e) of_a += fabsf(__uint_as_float(x[e / 4][e % 4]));
+  of_a = tensor::largest_in_warp(of_a);
+  const int a = static_cast<int>(__float_as_uint(of_a) >> 23) - kBias;
+  const int product = a + static_cast<int>(__float_as_uint(of_b) >> 23) - kBias;
+  if (product >= kSmall || of_a == 0.0f || of_b == 0.0f) return 1.0f;
+  const int exponent = max(0, min(-product, min(kMost, kMostOfA - a)));
+  return __uint_as_float(static_cast<unsigned>(exponent + kBias) << 23);
 }
 
 __device__ __forceinline__ float inverse_of_power(float power) {
@@ -115,6 +118,13 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
   for (int r = 0; r < kResults; ++r) sum[r] = small[r] = 0.0f;
 #pragma unroll
   for (int r = 0; r < kChunk; ++r) chunk[r] = 0.0f;
+  // The sum of the producer warps', at the first step or the last one.
+  const auto sum_of_b = [&s](int plane) {
+    float sum = 0.0f;
+#pragma unroll
+    for (const StatisticsOfB& of_warp : s.b_statistics[plane]) sum += of_warp.sum;
+    return sum;
+  };
   const auto add_chunk = [&](int c) {
 #pragma unroll
     for (int r = 0; r < kChunk; ++r) ptx::add_in_order(sum[c * kChunk + r], chunk[r]);
@@ -146,7 +156,7 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
 #pragma unroll
     for (int eight = 0; eight < 2 * kGroups; ++eight) rows.load(x[eight], stage, 0, eight);
     add_chunk(kChunks - 1);
-    if (step == first) scale = scale_of_rows(x);
+    if (step == first) scale = scale_of_rows(x, sum_of_b(plane));
 #pragma unroll
     for (int eight = 0; eight < 2 * kGroups; ++eight) {
       split_eight(a[eight / 2], eight % 2, x[eight], scale, statistics);

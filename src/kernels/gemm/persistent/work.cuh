@@ -76,6 +76,7 @@ struct StepCursor {
   }
 
   __device__ bool valid() const { return end > 0; }
+  __device__ bool begins_item() const { return step == item.begin; }
   __device__ bool ends_item() const { return step + 1 == end; }
   __device__ int k() const { return step * Tile::kBlockK; }
   // By `steps`, past the end of items. Only while valid().

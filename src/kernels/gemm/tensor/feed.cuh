@@ -60,7 +60,7 @@ struct SharedStorage {
   // (plane, part, block_n x 32): as tensor cores read them.
   alignas(1024) typename Method::Part parts[kPlanes][kPartsOfB][kStageB];
   WorkItem items[kNotes];  // the work item of a k step
-  // At the last step of an item: each producer warp's.
+  // At the first step of an item, of that step; at its last one, of all: each producer warp's.
   typename Method::StatisticsOfB b_statistics[kPlanes][Tile::kProducerWarps];
   GuardNotes<Tile> guard[2];              // of each consumer warpgroup
   uint64_t full[kStages];                 // operands are there

@@ -42,10 +42,10 @@ __device__ __forceinline__ void produce(Shared& s, const persistent::Args& args,
       ptx::mbarrier_wait(&s.free[plane.slot][part], plane.parity ^ 1);
       Method::template split_b<Tile, typename Shared::Operands>(s.parts[plane.slot], s.b[stage_b],
                                                                 part, seen, warp, lane);
-      if (part + 1 == Tile::kParts && at.ends_item()) {
+      if (part + 1 == Tile::kParts && (at.begins_item() || at.ends_item())) {
         const auto of_warp = seen.of_warp();
         if (lane == 0) s.b_statistics[plane.slot][warp] = of_warp;
-        seen = {};
+        if (at.ends_item()) seen = {};
       }
       ptx::fence_bulk();
       ptx::mbarrier_arrive(&s.split[plane.slot][part]);
