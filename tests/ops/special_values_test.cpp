@@ -35,6 +35,11 @@ TEST_P(SpecialValues, OrdinaryOnesAreTrusted) {
   if (GetParam().find("bf16x6") == std::string::npos) return;
   // Three TF32 products of these are too small.
   run("small ones", f.scale(-20, -120));
+  for (int64_t l = 64; l < f.k; ++l) {
+    for (int64_t i = 0; i < f.m; ++i) f.a(i, l) *= 0x1p110f;
+    for (int64_t j = 0; j < f.n; ++j) f.b(l, j) *= 0x1p110f;
+  }
+  run("small ones at first", f);
 }
 
 // ---- infinities and NaN ------------------------------------------------------------------------
@@ -144,6 +149,16 @@ TEST_P(SpecialValues, TinyTimesHuge) {
   run("A tiny", ordinary(1, 1, true).scale(-130, 120));
   run("B tiny", ordinary(2, 1).scale(120, -130));
   run("one", ordinary(3, 1).scale(-118, 118));
+}
+
+// The first products are small, and those of the first rows matter: others are large in later rows.
+TEST_P(SpecialValues, SmallValuesGrow) {
+  Factors f = ordinary(13, 1);
+  f.scale(-60, -60);
+  for (int64_t l = 64; l < f.k; ++l) {
+    for (int64_t i = 0; i < f.m; ++i) f.a(i, l) *= i % 2 == 0 ? 0x1p40f : 0.0f;
+  }
+  run("in every other row", f);
 }
 
 TEST_P(SpecialValues, ProductsThatAreSmall) {

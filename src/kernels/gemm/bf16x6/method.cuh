@@ -15,6 +15,7 @@ struct Method {
   static constexpr int kPartsOfB = kPartsOfElement;
 
   using StatisticsOfB = bf16x6::StatisticsOfB;
+  static constexpr bool kTellsFirstStep = true;
   static constexpr float kExact = bf16x6::kExact;
 
   // Splits a k step of B into its parts.

@@ -35,6 +35,11 @@ struct Statistics {
     a += fabsf(x);
     smallest_a.see(x);
   }
+  // Those of A are multiplied by a power of two, at most 1.
+  __device__ __forceinline__ void scale_a(float power) {
+    a *= power;
+    if (!smallest_a.none()) smallest_a.see(fmaxf(power * smallest_a.value(), 0x1p-149f));
+  }
 
   // The smallest |result| that they prove right, of k products; NaN where a sum is NaN.
   __device__ __forceinline__ float least_proven(int k) const {
@@ -51,36 +56,64 @@ struct Fragments {
   unsigned part[kPartsOfElement][4];
 };
 
-// The power of two by which a warp's elements of A are multiplied, and by whose inverse its results
-// are, so that the tensor cores' sums of small products are not denormal. Neither changes a bit of
-// a value. By the elements of the first k step, x of A, of which B's have the sum `of_b`: where
-// their products are small, it brings them to about 1, unless A would then be too large. Zeros and
-// NaN stay as they are.
-template <int kCount>
-__device__ __forceinline__ float scale_of_rows(const unsigned (&x)[kCount][4], float of_b) {
-  constexpr int kSmall = -40, kBias = 127, kMost = 126, kMostOfA = 60;  // exponents
-  float of_a = 0.0f;
-#pragma unroll
-  for (int e = 0; e < 4 * kCount; ++e) of_a += fabsf(__uint_as_float(x[e / 4][e % 4]));
-  of_a = tensor::largest_in_warp(of_a);
-  const int a = static_cast<int>(__float_as_uint(of_a) >> 23) - kBias;
-  const int product = a + static_cast<int>(__float_as_uint(of_b) >> 23) - kBias;
-  if (product >= kSmall || of_a == 0.0f || of_b == 0.0f) return 1.0f;
-  const int exponent = max(0, min(-product, min(kMost, kMostOfA - a)));
+// Where products are small, a warp's elements of A are multiplied by a power of two, and its
+// results by the inverse, so that the tensor cores' sums are not denormal. Neither changes a bit of
+// a value.
+constexpr int kBias = 127, kMostExponentOfA = 60;
+
+__device__ __forceinline__ int exponent_of(float x) {  // x is not negative
+  return static_cast<int>(__float_as_uint(x) >> 23) - kBias;
+}
+__device__ __forceinline__ float power_of_two(int exponent) {
   return __uint_as_float(static_cast<unsigned>(exponent + kBias) << 23);
 }
+__device__ __forceinline__ float inverse_of(float power) {
+  return power_of_two(-exponent_of(power));
+}
+// The largest power with which A, of which `largest` is the largest element, is not too large.
+__device__ __forceinline__ float most_for(float largest) {
+  return power_of_two(min(kBias - 1, kMostExponentOfA - exponent_of(largest)));
+}
 
-__device__ __forceinline__ float inverse_of_power(float power) {
-  return __uint_as_float((254u << 23) - __float_as_uint(power));
+// The power for a warp's elements of A, by the first 16 k: x of A, and of B a sum of magnitudes. It
+// brings their products to about 1. 1 where they are large enough, all zero, or not finite.
+template <int kCount>
+__device__ __forceinline__ float power_for(const unsigned (&x)[kCount][4], float sum_of_b) {
+  constexpr int kSmall = -40;
+  float sum_of_a = 0.0f;
+#pragma unroll
+  for (int e = 0; e < 4 * kCount; ++e) sum_of_a += fabsf(__uint_as_float(x[e / 4][e % 4]));
+  sum_of_a = tensor::largest_in_warp(sum_of_a);
+  const int exponent = exponent_of(sum_of_a) + exponent_of(sum_of_b);
+  if (exponent >= kSmall || sum_of_a == 0.0f || sum_of_b == 0.0f) return 1.0f;
+  return fmaxf(1.0f, fminf(power_of_two(min(kBias - 1, -exponent)), most_for(sum_of_a)));
+}
+
+template <int kCount>
+__device__ __forceinline__ float largest_of(const unsigned (&x)[kCount][4]) {
+  float largest = 0.0f;
+#pragma unroll
+  for (int e = 0; e < 4 * kCount; ++e) {
+    largest = fmaxf(largest, fabsf(__uint_as_float(x[e / 4][e % 4])));
+  }
+  return largest;
+}
+
+template <int kCount>
+__device__ __forceinline__ void scale(unsigned (&x)[kCount][4], float power) {
+#pragma unroll
+  for (int e = 0; e < 4 * kCount; ++e) {
+    unsigned& bits = x[e / 4][e % 4];
+    bits = __float_as_uint(power * __uint_as_float(bits));
+  }
 }
 
 // Splits those of 8 k, as RowsOfA loads them: the first or the second half of 16.
 __device__ __forceinline__ void split_eight(Fragments& to, int half, const unsigned (&x)[4],
-                                            float scale, Statistics& statistics) {
+                                            Statistics& statistics) {
 #pragma unroll
   for (int row = 0; row < 2; ++row) {
-    const float first = scale * __uint_as_float(x[row]);
-    const float second = scale * __uint_as_float(x[2 + row]);
+    const float first = __uint_as_float(x[row]), second = __uint_as_float(x[2 + row]);
     statistics.see(first), statistics.see(second);
     const Pairs pairs = split(first, second);
 #pragma unroll
@@ -120,10 +153,10 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
   for (int r = 0; r < kChunk; ++r) chunk[r] = 0.0f;
   // The sum of the producer warps', at the first step or the last one.
   const auto sum_of_b = [&s](int plane) {
-    float sum = 0.0f;
+    float all = 0.0f;
 #pragma unroll
-    for (const StatisticsOfB& of_warp : s.b_statistics[plane]) sum += of_warp.sum;
-    return sum;
+    for (const StatisticsOfB& of_warp : s.b_statistics[plane]) all += of_warp.sum;
+    return all;
   };
   const auto add_chunk = [&](int c) {
 #pragma unroll
@@ -136,7 +169,7 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
   step = ptx::warp_uniform(step);
   const int first = step, end = step + ptx::warp_uniform(item.end - item.begin);
   Statistics statistics;
-  float scale = 1.0f;
+  float power = 1.0f;  // of A
 #pragma unroll 1
   for (; step < end; ++step) {
     const unsigned i = step, plane = i % kPlanes;
@@ -156,10 +189,21 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
 #pragma unroll
     for (int eight = 0; eight < 2 * kGroups; ++eight) rows.load(x[eight], stage, 0, eight);
     add_chunk(kChunks - 1);
-    if (step == first) scale = scale_of_rows(x, sum_of_b(plane));
+    if (step == first) power = power_for(x, sum_of_b(plane));
+    if (power != 1.0f) {
+      const float most = most_for(tensor::largest_in_warp(largest_of(x)));
+      if (most < power) {  // elements of A have grown
+        const float less = most * inverse_of(power);
+#pragma unroll
+        for (int r = 0; r < kResults; ++r) sum[r] *= less, small[r] *= less;
+        statistics.scale_a(less);
+        power = most;
+      }
+      scale(x, power);
+    }
 #pragma unroll
     for (int eight = 0; eight < 2 * kGroups; ++eight) {
-      split_eight(a[eight / 2], eight % 2, x[eight], scale, statistics);
+      split_eight(a[eight / 2], eight % 2, x[eight], statistics);
     }
     // Products take the place of a chunk that has been added. The compiler may not know it: it
     // would have them write to other registers while the chunk is added, and there are none.
@@ -215,8 +259,8 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
   statistics.a = rows.sum_of_rows(statistics.a);
   statistics.smallest_a = statistics.smallest_a.of_warp();
   least = statistics.least_proven((same.end - same.begin) * Tile::kBlockK);
-  if (scale != 1.0f) {
-    const float inverse = inverse_of_power(scale);
+  if (power != 1.0f) {
+    const float inverse = inverse_of(power);
 #pragma unroll
     for (int r = 0; r < kResults; ++r) sum[r] *= inverse;
     least *= inverse;

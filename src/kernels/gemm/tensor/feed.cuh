@@ -39,6 +39,7 @@ struct Operands {
 //   Method::kPartsOfB<Operands>      the parts that producer warps write; `parts` holds them
 //   Method::kFreesB<Operands>        whether these are all: then B's stage is free once it is split
 //   Method::StatisticsOfB            the guard's statistics of B's elements that a lane has seen
+//   Method::kTellsFirstStep          whether consumer warps get those of an item's first step too
 template <class Tile, class Operands_>
 struct SharedStorage {
   using Operands = Operands_;
@@ -60,7 +61,8 @@ struct SharedStorage {
   // (plane, part, block_n x 32): as tensor cores read them.
   alignas(1024) typename Method::Part parts[kPlanes][kPartsOfB][kStageB];
   WorkItem items[kNotes];  // the work item of a k step
-  // At the first step of an item, of that step; at its last one, of all: each producer warp's.
+  // At the last step of an item, of all steps, and, where Method::kTellsFirstStep, at the first
+  // one, of that: each producer warp's.
   typename Method::StatisticsOfB b_statistics[kPlanes][Tile::kProducerWarps];
   GuardNotes<Tile> guard[2];              // of each consumer warpgroup
   uint64_t full[kStages];                 // operands are there

@@ -42,7 +42,8 @@ __device__ __forceinline__ void produce(Shared& s, const persistent::Args& args,
       ptx::mbarrier_wait(&s.free[plane.slot][part], plane.parity ^ 1);
       Method::template split_b<Tile, typename Shared::Operands>(s.parts[plane.slot], s.b[stage_b],
                                                                 part, seen, warp, lane);
-      if (part + 1 == Tile::kParts && (at.begins_item() || at.ends_item())) {
+      const bool begins = Method::kTellsFirstStep && at.begins_item();
+      if (part + 1 == Tile::kParts && (begins || at.ends_item())) {
         const auto of_warp = seen.of_warp();
         if (lane == 0) s.b_statistics[plane.slot][warp] = of_warp;
         if (at.ends_item()) seen = {};

@@ -16,6 +16,7 @@ struct Method {
   static constexpr int kPartsOfB = kFreesB<Operands> ? 2 : 1;
 
   using StatisticsOfB = tf32x3::StatisticsOfB;
+  static constexpr bool kTellsFirstStep = false;
 
   // Splits a part of a k step of B, `step`, into low and high part.
   template <class Tile, class Operands, int kParts, int kStage>
