@@ -28,6 +28,7 @@ TENSOR_128 = {"compiled": "kernels/gemm/tf32x3/narrow.cu", "instance": "Tensor12
 EXACT = "Rows/ExactProducts."
 BF16_MULTIPLY = "kernels/gemm/bf16x6/multiply.cuh"
 BF16_SPLIT = "kernels/gemm/bf16x6/split.cuh"
+BF16_POWER = "kernels/gemm/bf16x6/power.cuh"
 BF16_64 = {"compiled": "kernels/gemm/bf16x6/bf16x6.cu", "instance": "Bf16x6_128x64"}
 BF16_128 = {"compiled": "kernels/gemm/bf16x6/bf16x6.cu", "instance": "Bf16x6_128x128"}
 
@@ -202,20 +203,20 @@ TENSOR_MUTANTS = [
     Mutant("gemm tf32x3: a second look is never taken", TENSOR_GUARD,
            "if (!(doubtful && !all_zero) && !(wrong && many_left)) return false;", "return false;",
            ONE_PRODUCT, **TENSOR_128),
-    Mutant("gemm tf32x3: columns are looked at in the place of rows", TENSOR_GUARD,
+    Mutant("gemm tf32x3: half of the rows are looked at", TENSOR_GUARD,
            "const int end = of_rows ? Notes::kRowWords : Notes::kWords;",
            "const int end = of_rows ? Notes::kRowWords - 1 : Notes::kWords;",
-           ONE_PRODUCT, **TENSOR_128),
+           SPECIAL + "OneProductMakesAResultOfALongSum/tf32x3_128x128", **TENSOR_128),
     Mutant("gemm tf32x3: a step that is computed again lacks its last k", TENSOR_REPAIR,
-           "for (int d = 0; d < Notes::kDepth; ++d) {", "for (int d = 0; d < Notes::kDepth - 1; ++d) {",
+           "d < Notes::kDepth; ++d) {", "d < Notes::kDepth - 1; ++d) {",
            TINY_TIMES_HUGE, **TENSOR_128),
     Mutant("gemm tf32x3: blocks are computed again as a whole", TENSOR_REPAIR,
            "if ((wanted >> j & 1) == 0) continue;", "if (row_of(i) > 2) continue;",
            MANY_AGAIN, **TENSOR_128),
     Mutant("gemm tf32x3: others of a line are computed again", TENSOR_REPAIR,
            "if (within > 0 || (wanted >> lane & 1) == 0) continue;",
-           "if (within > 0 || 32 * word + lane >= (kOfRow ? to.columns : to.rows - first_row)) "
-           "continue;", ONE_PRODUCT, **TENSOR_128),
+           "if (within > 0 || 32 * word + lane >= (kOfRow ? to.columns() : "
+           "to.rows() - first_row_of(warp))) continue;", ONE_PRODUCT, **TENSOR_128),
     Mutant("gemm tf32x3: sums of long runs are forgotten", TENSOR_REPAIR,
            "total[e] += run;", "total[e] = run;", MANY_AGAIN, **TENSOR_128),
     Mutant("gemm tf32x3: sums of long runs are added twice", TENSOR_REPAIR,
@@ -248,7 +249,7 @@ TENSOR_MUTANTS = [
            "upper ? sum[i] : sum[i + kHalf], kHalf", "upper ? sum[i + kHalf] : sum[i], kHalf",
            FEW_AGAIN, **TENSOR_128),
     Mutant("gemm tf32x3: a column is computed again in other rows", TENSOR_REPAIR,
-           "columns_of_row >> line % 32 & 1", "columns_of_row >> line % 4 & 1",
+           "columns_of_row >> line % 32 & 1", "columns_of_row >> (line ^ 1) % 32 & 1",
            FEW_AGAIN, **TENSOR_128),
     Mutant("gemm tf32x3: marks are not awaited", TENSOR_GUARD,
            "  any_in_group(false, warp);\n  note_lines(notes, warp, lane);\n  const bool wrong",
@@ -378,7 +379,7 @@ TENSOR_MUTANTS = [
     Mutant("gemm bf16x6: small values of A are not scaled", BF16_MULTIPLY,
            "    if (step == first) power = power_for(x, sum_of_b(plane));\n", "",
            SPECIAL + "OrdinaryOnesAreTrusted/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: each lane has its own power for A", BF16_MULTIPLY,
+    Mutant("gemm bf16x6: each lane has its own power for A", BF16_POWER,
            "sum_of_a = tensor::largest_in_warp(sum_of_a);", "",
            SPECIAL + "OrdinaryOnesAreTrusted/bf16x6_128x64", **BF16_64),
     Mutant("gemm bf16x6: the power for A stays though elements grow", BF16_MULTIPLY,

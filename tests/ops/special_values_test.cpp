@@ -40,6 +40,10 @@ TEST_P(SpecialValues, OrdinaryOnesAreTrusted) {
     for (int64_t j = 0; j < f.n; ++j) f.b(l, j) *= 0x1p110f;
   }
   run("small ones at first", f);
+  f = ordinary(14, 1, false, {.k = 500}).scale(-60, -60);
+  f.ordinary = true;
+  for (int64_t i = 0; i < f.m; ++i) f.a(i, 100) = from_bits(1);  // of which bits are lost
+  run("small ones and a smaller one", f);
 }
 
 // ---- infinities and NaN ------------------------------------------------------------------------
@@ -119,10 +123,12 @@ TEST_P(SpecialValues, SumsOverflowWhereTheyShould) {
     for (int64_t k = 0; k < kK; ++k) f.a(i, k) = (k < kK / 2 ? 1 : -1) * std::fabs(f.a(i, k));
   }
   run("there and back", f);
-  // 32 k overflow by themselves, but not added to the sum before them.
-  Factors g = ordinary(7, 1, true).scale(61, 61);
+  // 32 k overflow by themselves, but not added to the sum before them. Such results are computed
+  // again in a chain where k is at most 512.
+  Factors g = ordinary(7, 1, true, {.k = 500}).scale(61, 61);
+  g.in_order = true;
   for (int64_t i = 0; i < kM; ++i) {
-    for (int64_t k = 0; k < kK; ++k) g.a(i, k) *= k < 32 ? -0.75f : k < 64 ? 1.25f : 0.0f;
+    for (int64_t k = 0; k < g.k; ++k) g.a(i, k) *= k < 32 ? -0.75f : k < 64 ? 1.25f : 0.0f;
   }
   run("from below", g);
 }
