@@ -99,7 +99,7 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
   for (int r = 0; r < kResults; ++r) sum[r] = small[r] = 0.0f;
 #pragma unroll
   for (int r = 0; r < kChunk; ++r) chunk[r] = 0.0f;
-  // Of the first step, which the producer warps tell.
+  // At the first step: that of its elements, which the producer warps tell.
   const auto sum_of_b = [&s](int plane) {
     float all = 0.0f;
 #pragma unroll

@@ -25,8 +25,8 @@ __device__ __forceinline__ float most_for(float largest) {
   return power_of_two(min(kBias - 1, kMostExponentOfA - exponent_of(largest)));
 }
 
-// The power for a warp's elements of A, by the first 16 k: x of A, and of B a sum of magnitudes. It
-// brings their products to about 1. 1 where they are large enough, all zero, or not finite.
+// The power for a warp's elements of A, by the first k step: x of A, and of B a sum of magnitudes.
+// It brings their products to about 1. 1 where they are large enough, all zero, or not finite.
 template <int kCount>
 __device__ __forceinline__ float power_for(const unsigned (&x)[kCount][4], float sum_of_b) {
   constexpr int kSmall = -40;

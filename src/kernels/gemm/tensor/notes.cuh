@@ -62,8 +62,8 @@ template <class Tile>
 struct GuardNotes {
   static constexpr int kRowWords = kGroupRows / 32, kColumnWords = Tile::kBlockN / 32;
   static constexpr int kWords = kRowWords + kColumnWords;
-  // Of a product that is computed again: k of a step of 64 rows and 64 columns. With lines of
-  // kPitch stores of 4 lines of 8 k, and loads of 4 neighbours, have no bank conflicts.
+  // A block of 64 x 64 results is computed again in steps of kDepth k. With lines of kPitch, stores
+  // of 4 lines of 8 k and loads of 4 neighbours have no bank conflicts.
   static constexpr int kDepth = 8, kPitch = kGroupRows + 4;
   // Up to so many rows, or columns, with results to be computed again count as few.
   static constexpr int kFewLines = 4;

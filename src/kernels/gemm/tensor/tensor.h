@@ -22,7 +22,7 @@ struct TensorTile {
   // up.
   static constexpr int kLaunchRegisters = 65536 / kThreads / 8 * 8;
   static constexpr int kProducerRegisters = kProducerRegisters_;
-  // Of shared memory, at most, for barriers and for the guard's notes of two warpgroups.
+  // Shared memory, at most, for barriers and for the notes of two warpgroups.
   static constexpr int kNotesBytes = 1024 + 2 * (16 * kBlockN + 5632);
   static constexpr int kConsumerRegisters =
       (kThreads / 128 * kLaunchRegisters - kProducerWarps / 4 * kProducerRegisters) / 2 / 8 * 8;
