@@ -30,6 +30,11 @@ __device__ __forceinline__ unsigned load_shared_4(unsigned address) {
   return value;
 }
 
+// st.shared: 4 bytes.
+__device__ __forceinline__ void store_shared_4(unsigned address, unsigned value) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+
 // ld.shared.v4: 16 bytes from a multiple of 16.
 __device__ __forceinline__ float4 load_shared_16(unsigned address) {
   float4 value;

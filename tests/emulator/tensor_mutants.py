@@ -1,4 +1,5 @@
-"""The mutants of products on tensor cores: see mutants.py."""
+"""The mutants of the kernels tf32x3_*, and of what they share with others on tensor cores: see
+mutants.py."""
 
 from mutant_list import EPILOGUE, FIXUP, FUSED, GEMM_SHAPES, INTEGERS, SCALARS, Mutant
 
@@ -24,13 +25,6 @@ TENSOR_STORE = "kernels/gemm/tensor/store.cuh"
 # Steps in two parts.
 TENSOR_192 = {"compiled": "kernels/gemm/tf32x3/wide.cu", "instance": "Tensor128x192"}
 TENSOR_128 = {"compiled": "kernels/gemm/tf32x3/narrow.cu", "instance": "Tensor128x128"}
-
-EXACT = "Rows/ExactProducts."
-BF16_MULTIPLY = "kernels/gemm/bf16x6/multiply.cuh"
-BF16_SPLIT = "kernels/gemm/bf16x6/split.cuh"
-BF16_POWER = "kernels/gemm/bf16x6/power.cuh"
-BF16_64 = {"compiled": "kernels/gemm/bf16x6/bf16x6.cu", "instance": "Bf16x6_128x64"}
-BF16_128 = {"compiled": "kernels/gemm/bf16x6/bf16x6.cu", "instance": "Bf16x6_128x128"}
 
 TENSOR_MUTANTS = [
     Mutant("gemm tf32x3: an item is not awaited", TENSOR_MULTIPLY,
@@ -333,68 +327,4 @@ TENSOR_MUTANTS = [
     Mutant("gemm tf32x3: a transposed B's stage is loaded too early", TENSOR_PRODUCE,
            "ptx::mbarrier_wait(&s.split[plane.slot][Tile::kParts - 1], plane.parity);", "",
            GEMM_SHAPES + "tf32x3_128x192", **TENSOR_192),
-    Mutant("gemm bf16x6: steps are not awaited", BF16_MULTIPLY,
-           "ptx::mbarrier_wait_at(split_at + plane * kBarrier, i / kPlanes % 2);", "",
-           INTEGERS + "bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: products are not awaited", BF16_MULTIPLY,
-           "    ptx::wgmma_wait(chunk);\n    if", "    if",
-           SPECIAL + "OrdinaryOnesAreTrusted/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: large products are not awaited", BF16_MULTIPLY,
-           "      ptx::wgmma_wait<1>(chunk);\n", "",
-           SPECIAL + "OrdinaryOnesAreTrusted/bf16x6_128x128", **BF16_128),
-    Mutant("gemm bf16x6: the first columns' products are in both chunks", BF16_MULTIPLY,
-           "part_of_b(kHigh) + c * kNextColumns + g", "part_of_b(kHigh) + g",
-           GEMM_SHAPES + "bf16x6_128x128", **BF16_128),
-    Mutant("gemm bf16x6: small products are not added", BF16_MULTIPLY,
-           "ptx::add_in_order(sum[r], small[r]);", "{}",
-           EXACT + "OfIntegers/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: the low part of B is left out", BF16_MULTIPLY,
-           "multiply_small(kHigh, kLow);", "",
-           EXACT + "OfOneElementScaledByAPowerOfTwo/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: the products of the middle parts are left out", BF16_MULTIPLY,
-           "multiply_small(kMid, kMid);", "", EXACT + "OfIntegers/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: a step adds to the chunk before", BF16_MULTIPLY,
-           "const bool adds = blockIdx.z > 0;", "const bool adds = true;",
-           INTEGERS + "bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: neighbours along k are not those of A", BF16_SPLIT,
-           "split(first.x, second.x), split(first.y, second.y),",
-           "split(first.x, first.y), split(second.x, second.y),", GEMM_SHAPES + "bf16x6_128x64",
-           **BF16_64),
-    Mutant("gemm bf16x6: lines of an MN-major B are in the order of k", BF16_SPLIT,
-           "const int line = k / 8 * 8 + k % 4 * 2 + k / 4 % 2;", "const int line = k;",
-           GEMM_SHAPES + "bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: the smallest value of A is a lane's own", BF16_MULTIPLY,
-           "statistics.smallest_a = statistics.smallest_a.of_warp();", "",
-           SPECIAL + "TinyTimesHuge/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: the smallest value of B is not told", BF16_MULTIPLY,
-           "statistics.smallest_b.see(of_warp.smallest);", "",
-           SPECIAL + "TinyTimesHuge/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: the smallest value of A is not seen", BF16_MULTIPLY,
-           "    smallest_a.see(x);\n", "", SPECIAL + "TinyTimesHuge/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: small values lose nothing", BF16_MULTIPLY, "kLoss = 0x1p-100f,",
-           "kLoss = 0.0f,", SPECIAL + "TinyTimesHugeInOnePiece/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: what a partial tile may be wrong by is not added", TENSOR_STORE,
-           "least += __ldcg(&from.least[warp * 32 + lane]);", "",
-           SPECIAL + "TinyTimesHugeInOnePiece/bf16x6_streamk_128x128", **BF16_128),
-    Mutant("gemm bf16x6: small values of A are not scaled", BF16_MULTIPLY,
-           "    if (step == first) power = power_for(x, sum_of_b(plane));\n", "",
-           SPECIAL + "OrdinaryOnesAreTrusted/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: each lane has its own power for A", BF16_POWER,
-           "sum_of_a = tensor::largest_in_warp(sum_of_a);", "",
-           SPECIAL + "OrdinaryOnesAreTrusted/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: the power for A stays though elements grow", BF16_MULTIPLY,
-           "if (most < power) {", "if (false) {",
-           SPECIAL + "OrdinaryOnesAreTrusted/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: sums keep a power that A has no more", BF16_MULTIPLY,
-           "sum[r] *= less, small[r] *= less;", "{}",
-           SPECIAL + "SmallValuesGrow/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: results of scaled values stay scaled", BF16_MULTIPLY,
-           "sum[r] *= inverse;", "{}",
-           SPECIAL + "OrdinaryOnesAreTrusted/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: the guard's bound of scaled values stays scaled", BF16_MULTIPLY,
-           "    least *= inverse;\n", "",
-           SPECIAL + "OrdinaryOnesAreTrusted/bf16x6_128x64", **BF16_64),
-    Mutant("gemm bf16x6: the first step's sum of B is not told", TENSOR_PRODUCE,
-           "(begins || at.ends_item())", "(at.ends_item())",
-           SPECIAL + "OrdinaryOnesAreTrusted/bf16x6_128x64", **BF16_64),
 ]

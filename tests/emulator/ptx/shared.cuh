@@ -28,6 +28,12 @@ inline unsigned load_shared_4(unsigned address) {
       static_cast<const std::byte*>(emulator::shared_memory()) + address);
 }
 
+inline void store_shared_4(unsigned address, unsigned value) {
+  if (address % 4 != 0) emulator::stop("misaligned store of 4 bytes to shared memory");
+  *reinterpret_cast<unsigned*>(static_cast<std::byte*>(emulator::shared_memory()) + address) =
+      value;
+}
+
 inline float4 load_shared_16(unsigned address) {
   if (address % 16 != 0) emulator::stop("misaligned load of 16 bytes from shared memory");
   return *reinterpret_cast<const float4*>(static_cast<const std::byte*>(emulator::shared_memory()) +

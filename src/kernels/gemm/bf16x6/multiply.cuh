@@ -12,6 +12,7 @@
 #include "kernels/gemm/bf16x6/power.cuh"
 #include "kernels/gemm/bf16x6/split.cuh"
 #include "kernels/gemm/tensor/rows.cuh"
+#include "ptx/bulk.cuh"
 #include "ptx/mbarrier.cuh"
 #include "ptx/wgmma.cuh"
 
@@ -117,7 +118,7 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
   step = ptx::warp_uniform(step);
   const int first = step, end = step + ptx::warp_uniform(item.end - item.begin);
   Statistics statistics;
-  float power = 1.0f;  // of A
+  float power = 0.0f;  // of A, once it is known
 #pragma unroll 1
   for (; step < end; ++step) {
     const unsigned i = step, plane = i % kPlanes;
@@ -134,21 +135,32 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
     ptx::wgmma_wait(small);
     ptx::wgmma_wait(chunk);
     if (step > first) ptx::mbarrier_arrive_at(free_at + (i - 1) % kPlanes * kBarrier);
+    const auto load_a = [&] {
 #pragma unroll
-    for (int eight = 0; eight < 2 * kGroups; ++eight) rows.load(x[eight], stage, 0, eight);
-    add_chunk(kChunks - 1);
-    if (step == first) power = power_for(x, sum_of_b(plane));
-    if (power != 1.0f) {
+      for (int eight = 0; eight < 2 * kGroups; ++eight) rows.load(x[eight], stage, 0, eight);
+    };
+    if (power != 1.0f) {  // the stage is scaled in its place: the way of most data is as without
+      load_a();
+      if (step == first) power = power_for(x, sum_of_b(plane));
       const float most = most_for(tensor::largest_in_warp(largest_of(x)));
-      if (most < power) {  // elements of A have grown
+      if (power != 1.0f && most < power) {  // elements of A have grown
         const float less = most * inverse_of(power);
 #pragma unroll
         for (int r = 0; r < kResults; ++r) sum[r] *= less, small[r] *= less;
+#pragma unroll
+        for (int r = 0; r < kChunk; ++r) chunk[r] *= less;
         statistics.scale_a(less);
         power = most;
       }
-      scale(x, power);
+      if (power != 1.0f) {
+        scale(x, power);
+#pragma unroll
+        for (int eight = 0; eight < 2 * kGroups; ++eight) rows.store(x[eight], stage, 0, eight);
+        ptx::fence_bulk();  // before the next copy to the stage
+      }
     }
+    load_a();
+    add_chunk(kChunks - 1);
 #pragma unroll
     for (int eight = 0; eight < 2 * kGroups; ++eight) {
       split_eight(a[eight / 2], eight % 2, x[eight], statistics);

@@ -31,27 +31,23 @@ struct RowsOfA {
     }
   }
 
-  // The four values of products of 8 k, the group-th from k on, as wgmma_tf32() takes them.
-  // k is a multiple of 16, and the compiler need not know it.
+  // The places of the four values of products of 8 k, the group-th from k on, in the order in which
+  // wgmma_tf32() takes them. k is a multiple of 16, and the compiler need not know it.
+  __device__ __forceinline__ unsigned place(int value, unsigned stage, unsigned k,
+                                            int group) const {
+    const int half = value / 2, row = value % 2;
+    if (kKMajor) return stage + (first ^ (k * 4 + (2 * group + half) * 16)) + row * 8 * 128;
+    return stage + k * 128 + (first ^ (row * 16 + half * 64)) + (8 * group + 4 * half) * 128;
+  }
   __device__ __forceinline__ void load(unsigned (&x)[4], unsigned stage, unsigned k,
                                        int group) const {
-    if (kKMajor) {
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const unsigned quad = stage + (first ^ (k * 4 + (2 * group + half) * 16));
-        x[2 * half] = ptx::load_shared_4(quad);
-        x[2 * half + 1] = ptx::load_shared_4(quad + 8 * 128);
-      }
-    } else {
+    for (int i = 0; i < 4; ++i) x[i] = ptx::load_shared_4(place(i, stage, k, group));
+  }
+  __device__ __forceinline__ void store(const unsigned (&x)[4], unsigned stage, unsigned k,
+                                        int group) const {
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-#pragma unroll
-        for (int row = 0; row < 2; ++row) {
-          x[2 * half + row] = ptx::load_shared_4(
-              stage + k * 128 + (first ^ (row * 16 + half * 64)) + (8 * group + 4 * half) * 128);
-        }
-      }
-    }
+    for (int i = 0; i < 4; ++i) ptx::store_shared_4(place(i, stage, k, group), x[i]);
   }
 
   // The tile's row of a warp's row number `index`.
