@@ -42,6 +42,12 @@ __device__ __forceinline__ unsigned smallest_in_warp(unsigned value) {
   return ~largest_in_warp(~value);
 }
 
+// A warp-uniform value in a uniform register, where redux.sync, unlike shfl, leaves its result: what
+// is made of it is made in such registers, too.
+__device__ __forceinline__ unsigned in_uniform_register(unsigned value) {
+  return largest_in_warp(value);
+}
+
 // elect.sync: true for one lane of the warp. All lanes must call. From SM 90 on copies that one
 // lane starts then take their operands from uniform registers without a loop over lanes.
 __device__ __forceinline__ bool elect_one() {

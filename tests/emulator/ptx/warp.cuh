@@ -25,6 +25,11 @@ inline unsigned smallest_in_warp(unsigned value, emulator::Site site = emulator:
   return ~largest_in_warp(~value, site);
 }
 
+inline unsigned in_uniform_register(unsigned value,
+                                    emulator::Site site = emulator::Site::here()) {
+  return largest_in_warp(value, site);
+}
+
 // Elects a lane other than the first, on which code might rely.
 inline bool elect_one(emulator::Site site = emulator::Site::here()) {
   __ballot_sync(0xffffffffu, 1, site);

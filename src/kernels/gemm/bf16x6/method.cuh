@@ -13,6 +13,8 @@ struct Method {
   static constexpr bool kFreesB = true;
   template <class Operands>
   static constexpr int kPartsOfB = kPartsOfElement;
+  template <class Operands>
+  static constexpr bool kInPairs = Operands::kA == Major::kMN;
 
   using StatisticsOfB = bf16x6::StatisticsOfB;
   static constexpr bool kTellsFirstStep = true;
@@ -23,17 +25,14 @@ struct Method {
   static __device__ __forceinline__ void split_b(uint16_t (&to)[kPartsOfElement][kStage],
                                                  const float* step, int, StatisticsOfB& seen,
                                                  int warp, int lane) {
-    if constexpr (Operands::kB == Major::kMN) {
-      split_mn_major<Tile>(to, step, seen, warp, lane);
-    } else {
-      split_k_major<Tile>(to, step, seen, warp, lane);
-    }
+    static_assert(Operands::kB == Major::kK || kInPairs<Operands>, "as a line of B lies");
+    split_step<Tile, kInPairs<Operands>>(to, step, seen, warp, lane);
   }
 
-  template <class Tile, class Shared>
+  template <class Tile, class Shared, class Rows>
   static __device__ __forceinline__ WorkItem multiply(tensor::Results<Tile>& sum, float& least,
                                                       Shared& s, int& step,
-                                                      const RowsOfA<Shared::Operands::kA>& rows) {
+                                                      const Rows& rows) {
     return bf16x6::multiply<Tile>(sum, least, s, step, rows);
   }
 };

@@ -14,13 +14,13 @@
 #include "kernels/gemm/tensor/rows.cuh"
 #include "ptx/bulk.cuh"
 #include "ptx/mbarrier.cuh"
+#include "ptx/warp.cuh"
 #include "ptx/wgmma.cuh"
 
 namespace mygemm::bf16x6 {
 
 using tensor::kNoTile;
 using tensor::Results;
-using tensor::RowsOfA;
 
 // From here on splitting loses no bit: the last one of low is a normal number.
 constexpr float kExact = 0x1p-103f;
@@ -58,17 +58,25 @@ struct Fragments {
   unsigned part[kPartsOfElement][4];
 };
 
-// Splits those of 8 k, as RowsOfA loads them: the first or the second half of 16.
-__device__ __forceinline__ void split_eight(Fragments& to, int half, const unsigned (&x)[4],
-                                            Statistics& statistics) {
+// The high parts of those of 8 k, as RowsOfA loads them: the first or the second half of 16.
+__device__ __forceinline__ void split_high(Fragments& to, int half, const unsigned (&x)[4]) {
 #pragma unroll
   for (int row = 0; row < 2; ++row) {
-    const float first = __uint_as_float(x[row]), second = __uint_as_float(x[2 + row]);
-    statistics.see(first), statistics.see(second);
-    const Pairs pairs = split(first, second);
+    to.part[kHigh][2 * half + row] =
+        ptx::pack_bf16(__uint_as_float(x[row]), __uint_as_float(x[2 + row]));
+  }
+}
+// The others.
+__device__ __forceinline__ void split_rest(Fragments& to, int half, const unsigned (&x)[4],
+                                           Statistics& statistics) {
 #pragma unroll
-    for (int part = 0; part < kPartsOfElement; ++part) {
-      to.part[part][2 * half + row] = pairs.part[part];
+  for (int row = 0; row < 2; ++row) {
+    float first = __uint_as_float(x[row]), second = __uint_as_float(x[2 + row]);
+    statistics.see(first), statistics.see(second);
+#pragma unroll
+    for (int part = kMid; part <= kLow; ++part) {
+      subtract(first, second, to.part[part - 1][2 * half + row]);
+      to.part[part][2 * half + row] = ptx::pack_bf16(first, second);
     }
   }
 }
@@ -76,12 +84,12 @@ __device__ __forceinline__ void split_eight(Fragments& to, int half, const unsig
 // Sets `sum` to the products of the k steps of the block's next item, and returns the item, or one
 // of kNoTile where there are no more; `least` is the smallest |sum| that is proven right. `step`
 // counts the block's steps. High high is computed for kColumns columns at a time, so that its sums
-// take few registers: the first columns' are added while the small products run. With A loaded and
-// split while the products of the step before run, an earlier version took 162 us for 2048^3 NN on
-// an H200, against 158: loads from shared memory are slow meanwhile.
-template <class Tile, class Shared>
+// take few registers: they are added while small products run. The products that need no more than
+// the high parts of A begin before the others are split: at 4096^3 that takes 1 % less time on an
+// H200.
+template <class Tile, class Shared, class Rows>
 __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, Shared& s, int& step,
-                                             const RowsOfA<Shared::Operands::kA>& rows) {
+                                             const Rows& rows) {
   constexpr int kResults = Tile::kBlockN / 2, kPlanes = Shared::kPlanes;
   constexpr int kColumns = 64, kChunk = kColumns / 2, kChunks = Tile::kBlockN / kColumns;
   constexpr int kGroups = Tile::kBlockK / 16;  // of 16 k, as the tensor cores take them
@@ -91,7 +99,7 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
   // bytes.
   constexpr int kNext = kMNMajor ? 16 * kLine * sizeof(uint16_t) / 16 : 2;
   constexpr int kNextColumns = kColumns * kLine * sizeof(uint16_t) / 16;
-  static_assert(Tile::kParts == 1);
+  static_assert(Tile::kParts == 1 && kChunks <= 2);
   // One register for all addresses.
   const unsigned base = ptx::shared_address(&s);
   const unsigned split_at = base + offsetof(Shared, split), free_at = base + offsetof(Shared, free);
@@ -124,16 +132,16 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
     const unsigned i = step, plane = i % kPlanes;
     const unsigned stage =
         base + offsetof(Shared, a) + i % Shared::kStages * (Shared::kStageA * sizeof(float));
+    // From a uniform register all other descriptors are made in uniform registers. Made in others
+    // and moved, they take 5 % of the time at 4096^3.
     const unsigned parts = base + offsetof(Shared, parts) + plane * (kPartsOfElement * kPartBytes);
-    const auto part_of_b = [&](Part part) {
-      return kMNMajor ? ptx::wgmma_matrix_mn(parts + part * kPartBytes)
-                      : ptx::wgmma_matrix(parts + part * kPartBytes);
-    };
+    const unsigned matrix = ptx::in_uniform_register(kMNMajor ? ptx::wgmma_matrix_mn(parts)
+                                                              : ptx::wgmma_matrix(parts));
+    const auto part_of_b = [&](Part part) { return matrix + part * (kPartBytes / 16); };
     unsigned x[2 * kGroups][4];
     Fragments a[kGroups];
     ptx::mbarrier_wait_at(split_at + plane * kBarrier, i / kPlanes % 2);
     ptx::wgmma_wait(small);
-    ptx::wgmma_wait(chunk);
     if (step > first) ptx::mbarrier_arrive_at(free_at + (i - 1) % kPlanes * kBarrier);
     const auto load_a = [&] {
 #pragma unroll
@@ -147,8 +155,6 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
         const float less = most * inverse_of(power);
 #pragma unroll
         for (int r = 0; r < kResults; ++r) sum[r] *= less, small[r] *= less;
-#pragma unroll
-        for (int r = 0; r < kChunk; ++r) chunk[r] *= less;
         statistics.scale_a(less);
         power = most;
       }
@@ -160,17 +166,13 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
       }
     }
     load_a();
-    add_chunk(kChunks - 1);
 #pragma unroll
-    for (int eight = 0; eight < 2 * kGroups; ++eight) {
-      split_eight(a[eight / 2], eight % 2, x[eight], statistics);
-    }
+    for (int eight = 0; eight < 2 * kGroups; ++eight) split_high(a[eight / 2], eight % 2, x[eight]);
     // Products take the place of a chunk that has been added. The compiler may not know it: it
     // would have them write to other registers while the chunk is added, and there are none.
-    // blockIdx.z is 0 in every grid of ours.
-    const bool adds = blockIdx.z > 0;
+    // gridDim.z is 1 in every grid of ours.
+    const bool adds = gridDim.z > 1;
     const auto multiply_high = [&](int c) {
-      ptx::wgmma_fence();
 #pragma unroll
       for (int g = 0; g < kGroups; ++g) {
         ptx::wgmma_bf16<kColumns, kMNMajor>(chunk, a[g].part[kHigh],
@@ -186,23 +188,29 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
                                                  part_of_b(of_b) + g * kNext, true);
       }
     };
+    ptx::wgmma_fence();
     multiply_high(0);
-    multiply_small(kLow, kHigh);
     multiply_small(kHigh, kLow);
-    multiply_small(kMid, kMid);
-    multiply_small(kMid, kHigh);
     multiply_small(kHigh, kMid);
     ptx::wgmma_commit();
 #pragma unroll
-    for (int c = 1; c < kChunks; ++c) {
+    for (int eight = 0; eight < 2 * kGroups; ++eight) {
+      split_rest(a[eight / 2], eight % 2, x[eight], statistics);
+    }
+    ptx::wgmma_wait<1>(chunk);
+    add_chunk(0);
+    ptx::wgmma_fence();
+    if (kChunks > 1) multiply_high(1);
+    multiply_small(kMid, kMid);
+    multiply_small(kMid, kHigh);
+    multiply_small(kLow, kHigh);
+    ptx::wgmma_commit();
+    if (kChunks > 1) {
       ptx::wgmma_wait<1>(chunk);
-      add_chunk(c - 1);
-      multiply_high(c);
+      add_chunk(1);
     }
   }
   ptx::wgmma_wait(small);
-  ptx::wgmma_wait(chunk);
-  add_chunk(kChunks - 1);
 #pragma unroll
   for (int r = 0; r < kResults; ++r) ptx::add_in_order(sum[r], small[r]);
   const int last = step - 1;

@@ -38,6 +38,7 @@ struct Operands {
 //   Method::Part                     a part of an element, as tensor cores take it
 //   Method::kPartsOfB<Operands>      the parts that producer warps write; `parts` holds them
 //   Method::kFreesB<Operands>        whether these are all: then B's stage is free once it is split
+//   Method::kInPairs<Operands>       whether a lane has pairs of neighbours along k: see rows.cuh
 //   Method::StatisticsOfB            the guard's statistics of B's elements that a lane has seen
 //   Method::kTellsFirstStep          whether consumer warps get those of an item's first step too
 template <class Tile, class Operands_>

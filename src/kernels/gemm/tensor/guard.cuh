@@ -135,8 +135,8 @@ __device__ __forceinline__ bool settle(GuardNotes<Tile>& notes, const Target& to
 template <bool kFused, class Operands, class Tile>
 __device__ __forceinline__ void examine(GuardNotes<Tile>& notes, const Suspects<Tile>& suspects,
                                         const Target& to, int warp, int lane) {
-  note_marks<RowsOfA<Operands::kA>, Tile>(notes.wrong, suspects.wrong, warp, lane);
-  note_marks<RowsOfA<Operands::kA>, Tile>(notes.doubtful, suspects.doubtful, warp, lane);
+  note_marks<RowsOf<Tile, Operands>, Tile>(notes.wrong, suspects.wrong, warp, lane);
+  note_marks<RowsOf<Tile, Operands>, Tile>(notes.doubtful, suspects.doubtful, warp, lane);
   any_in_group(false, warp);
   note_lines(notes, warp, lane);
   const bool wrong = may_be_wrong<Operands>(notes, to, warp, lane);

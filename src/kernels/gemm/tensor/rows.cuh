@@ -11,20 +11,26 @@ namespace mygemm::tensor {
 template <class Tile>
 using Results = float[Tile::kBlockN / 2];
 
-// The places of a thread's values of A in a stage, and the rows of its results in the tile. Any
-// assignment of rows to warps is correct. Where A is K-major, a warp has 16 neighbouring rows;
-// where it is MN-major, 8 neighbours and the 8 that are 16 further on, so that the loads of 32
-// lanes from the swizzled lines of 4 k have no bank conflicts.
-template <Major kMajor>
+// The places of a thread's values of A in a stage, and the rows of its results in the tile. Of 8 k a
+// lane has two, t = lane % 4 and t + 4, or, kInPairs, 2 t and the next, of two rows. Any assignment
+// of rows to warps is correct, and any order of k that B has too: these are such that the loads of
+// 32 lanes have no bank conflicts. A warp has 16 neighbouring rows, but where A is MN-major and k
+// are not in pairs, 8 neighbours and the 8 that are 16 further on.
+template <Major kMajor, bool kInPairs_>
 struct RowsOfA {
-  static constexpr bool kKMajor = kMajor == Major::kK;
+  static constexpr bool kKMajor = kMajor == Major::kK, kInPairs = kInPairs_;
+  static constexpr bool kNeighbours = kKMajor || kInPairs;
+  static_assert(!(kKMajor && kInPairs), "such loads have bank conflicts");
 
-  unsigned first;  // bytes from the beginning of the stage: the first row's, at k = lane % 4
+  unsigned first;  // bytes from the beginning of the stage: the first row's, at the lane's first k
 
   __device__ RowsOfA(int warp, int lane) {
     const unsigned group = lane / 4, t = lane % 4;
     if (kKMajor) {
       first = (16 * warp + group) * 128 + group * 16 + t * 4;
+    } else if (kInPairs) {
+      const unsigned chunk = warp % 2 * 4 + group / 4;
+      first = warp / 2 * 4096 + 2 * t * 128 + (chunk ^ 2 * t) * 16 + group % 4 * 4;
     } else {
       const unsigned chunk = warp % 2 * 2 + group / 4 * 4;
       first = warp / 2 * 4096 + t * 128 + (chunk ^ t) * 16 + group % 4 * 4;
@@ -37,6 +43,7 @@ struct RowsOfA {
                                             int group) const {
     const int half = value / 2, row = value % 2;
     if (kKMajor) return stage + (first ^ (k * 4 + (2 * group + half) * 16)) + row * 8 * 128;
+    if (kInPairs) return stage + (first ^ (row * 32 + half * 16)) + (k + 8 * group + half) * 128;
     return stage + k * 128 + (first ^ (row * 16 + half * 64)) + (8 * group + 4 * half) * 128;
   }
   __device__ __forceinline__ void load(unsigned (&x)[4], unsigned stage, unsigned k,
@@ -52,7 +59,8 @@ struct RowsOfA {
 
   // The tile's row of a warp's row number `index`.
   static __device__ __forceinline__ int row(int warp, int index) {
-    return kKMajor ? 16 * warp + index : warp / 2 * 32 + warp % 2 * 8 + index / 8 * 16 + index % 8;
+    if (kNeighbours) return 16 * warp + index;
+    return warp / 2 * 32 + warp % 2 * 8 + index / 8 * 16 + index % 8;
   }
 
   // The sum over the lanes that load values of the same rows: the rows of a lane's results as they
@@ -60,9 +68,13 @@ struct RowsOfA {
   static __device__ __forceinline__ float sum_of_rows(float x) {
     x += __shfl_xor_sync(0xffffffffu, x, 1);
     x += __shfl_xor_sync(0xffffffffu, x, 2);
-    if (!kKMajor) x += __shfl_xor_sync(0xffffffffu, x, 16);
+    if (!kNeighbours) x += __shfl_xor_sync(0xffffffffu, x, 16);
     return x;
   }
 };
+
+// Those of a tile's Method.
+template <class Tile, class Operands>
+using RowsOf = RowsOfA<Operands::kA, Tile::Method::template kInPairs<Operands>>;
 
 }  // namespace mygemm::tensor

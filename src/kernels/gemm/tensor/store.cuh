@@ -42,6 +42,23 @@ __device__ __forceinline__ void add_partial(Results<Tile>& sum, float& least,
   least += __ldcg(&from.least[warp * 32 + lane]);
 }
 
+// Whether all results of a warp are inside D and right, as nearly always: then nothing needs to be
+// asked of single ones.
+template <class Rows, class Tile>
+__device__ __forceinline__ bool all_right(const Results<Tile>& sum, float least, const Target& to,
+                                          int warp) {
+  float nan[4] = {};  // once a sum is not finite
+#pragma unroll
+  for (int r = 0; r < Tile::kBlockN / 2; ++r) nan[r % 4] = fmaf(sum[r], 0.0f, nan[r % 4]);
+  bool right = nan[0] + nan[1] + nan[2] + nan[3] == 0.0f;
+  right = right && Rows::row(warp, 15) < to.rows() && Tile::kBlockN <= to.columns();
+  if (least != 0.0f) {
+#pragma unroll
+    for (int r = 0; r < Tile::kBlockN / 2; ++r) right = right && fabsf(sum[r]) >= least;
+  }
+  return __all_sync(0xffffffffu, right);
+}
+
 // A lane has two rows, 8 apart. Where the rows of neighbouring lanes are not neighbours (RowsOfA),
 // lanes 16 apart swap: lanes 0 to 15 then have rows 0 to 3, and 16 to 31 rows 4 to 7, of eight, and
 // a warp stores whole sectors of memory.
@@ -56,7 +73,7 @@ __device__ __forceinline__ void gather_rows(float& upper, float& lower, int lane
 // The places in D of a lane's results: its first column, its upper row and its lower one.
 template <class Rows, bool kTransposed>
 struct LaneOfTile {
-  static constexpr int kToLower = Rows::kKMajor ? 8 : 16;
+  static constexpr int kToLower = Rows::kNeighbours ? 8 : 16;
 
   int row, column;
   float* d[2];  // of the next results: upper row, lower row
@@ -68,10 +85,48 @@ struct LaneOfTile {
   }
 
   __device__ __forceinline__ int row_of(int half) const { return row + half * kToLower; }
+  // Whether the two results of a row are neighbours in memory, 8-byte aligned.
+  __device__ __forceinline__ bool in_pairs(int64_t ld) const {
+    return kTransposed && common_alignment(reinterpret_cast<uintptr_t>(d[0]), ld * 4) >= 8;
+  }
+  __device__ __forceinline__ void advance(int64_t elements) {
+    for (float*& at : d) at = ptx::advanced(at, elements);
+  }
   __device__ __forceinline__ bool inside(const Target& to, int half, int e, int first) const {
     return row_of(half) < to.rows() && first + column + e < to.columns();
   }
 };
+
+// Stores a lane's results of kEights times 8 columns, all of which are inside and right.
+template <bool kTransposed, int kEights, class Rows, class Epilogue>
+__device__ __forceinline__ void store_right(const float* value, const Target& to,
+                                            const Epilogue& epilogue,
+                                            LaneOfTile<Rows, kTransposed>& place) {
+  const int64_t ld = to.p.d.ld, along_n = kTransposed ? 1 : ld;
+  const bool in_pairs = place.in_pairs(ld);
+  float* d[kEights][2];
+  float old[4 * kEights] = {};
+#pragma unroll
+  for (int j = 0; j < kEights; ++j) {
+    d[j][0] = place.d[0], d[j][1] = place.d[1];
+    place.advance(8 * along_n);
+  }
+  if (epilogue.reads_d()) {
+#pragma unroll
+    for (int r = 0; r < 4 * kEights; ++r) old[r] = d[r / 4][r / 2 % 2][r % 2 * along_n];
+  }
+#pragma unroll
+  for (int r = 0; r < 4 * kEights; r += 2) {
+    const float first = epilogue.finish(0, 0, value[r], &old[r]);
+    const float second = epilogue.finish(0, 0, value[r + 1], &old[r + 1]);
+    float* at = d[r / 4][r / 2 % 2];
+    if (in_pairs) {
+      *reinterpret_cast<float2*>(at) = make_float2(first, second);
+    } else {
+      at[0] = first, at[along_n] = second;
+    }
+  }
+}
 
 // Stores a lane's four results of the 8 columns from `first` on, whose sums are `sum` and which
 // `epilogue` makes of `value`, and finds the suspects: results `index` to index + 3. Where C is
@@ -83,8 +138,7 @@ __device__ __forceinline__ void store_eight(const float* sum, const float* value
                                             const Epilogue& epilogue, bool reads_c,
                                             LaneOfTile<Rows, kTransposed>& place, int first) {
   const int64_t ld = to.p.d.ld, along_n = kTransposed ? 1 : ld;
-  const bool in_pairs =
-      kTransposed && common_alignment(reinterpret_cast<uintptr_t>(place.d[0]), ld * 4) >= 8;
+  const bool in_pairs = place.in_pairs(ld);
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = place.row_of(half), column = first + place.column;
@@ -110,7 +164,7 @@ __device__ __forceinline__ void store_eight(const float* sum, const float* value
       if (inside[e] && !right[e]) suspects.add(index + 2 * half + e, sum[2 * half + e], !reads_c);
     }
   }
-  for (float*& at : place.d) at = ptx::advanced(at, 8 * along_n);
+  place.advance(8 * along_n);
 }
 
 // Stores a warp's results through `epilogue`.
@@ -119,11 +173,22 @@ __device__ __forceinline__ void store_scaled(Results<Tile>& sum, float least,
                                              Suspects<Tile>& suspects, const Target& to,
                                              const ScaleEpilogue& epilogue, bool reads_c, int warp,
                                              int lane) {
+  constexpr int kEights = Tile::kBlockN / 8, kAtOnce = 8;
   LaneOfTile<Rows, kTransposed> place(to, warp, lane);
 #pragma unroll
-  for (int j = 0; j < Tile::kBlockN / 8; ++j) {
-    gather_rows<!Rows::kKMajor>(sum[4 * j], sum[4 * j + 2], lane);
-    gather_rows<!Rows::kKMajor>(sum[4 * j + 1], sum[4 * j + 3], lane);
+  for (int j = 0; j < kEights; ++j) {
+    gather_rows<!Rows::kNeighbours>(sum[4 * j], sum[4 * j + 2], lane);
+    gather_rows<!Rows::kNeighbours>(sum[4 * j + 1], sum[4 * j + 3], lane);
+  }
+  if (all_right<Rows, Tile>(sum, least, to, warp)) {
+#pragma unroll
+    for (int j = 0; j < kEights; j += kAtOnce) {
+      store_right<kTransposed, kAtOnce>(&sum[4 * j], to, epilogue, place);
+    }
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < kEights; ++j) {
     store_eight<kTransposed>(&sum[4 * j], &sum[4 * j], 4 * j, least, suspects, to, epilogue,
                              reads_c, place, 8 * j);
   }
@@ -139,6 +204,7 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
   constexpr int kColumns = 32, kCount = kColumns / 2, kAll = Tile::kBlockN / 2;
   const FusedEpilogue<kTransposed> epilogue(to.p, to.scalars, {to.batch, to.i, to.j});
   const bool reads_c = to.scalars.beta != 0.0f;
+  const bool right = all_right<Rows, Tile>(sum, least, to, warp);
   LaneOfTile<Rows, kTransposed> place(to, warp, lane);
   float bias[2] = {};  // of the lane's two rows of D
   if (!kTransposed && epilogue.has_bias()) {
@@ -155,8 +221,8 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
     const auto column_of = [](int r) { return r / 4 * 8 + r % 2; };
 #pragma unroll
     for (int r = 0; r < kCount; r += 4) {
-      gather_rows<!Rows::kKMajor>(sum[r], sum[r + 2], lane);
-      gather_rows<!Rows::kKMajor>(sum[r + 1], sum[r + 3], lane);
+      gather_rows<!Rows::kNeighbours>(sum[r], sum[r + 2], lane);
+      gather_rows<!Rows::kNeighbours>(sum[r + 1], sum[r + 3], lane);
     }
 #pragma unroll
     for (int r = 0; r < kCount; ++r) value[r] = to.scalars.alpha * sum[r];
@@ -178,13 +244,17 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
       }
     }
     epilogue.activate_all(value);
-    Suspects<Tile> found;
+    if (right) {
+      store_right<kTransposed, kColumns / 8>(value, to, Finished{}, place);
+    } else {
+      Suspects<Tile> found;
 #pragma unroll
-    for (int j = 0; j < kColumns / 8; ++j) {
-      store_eight<kTransposed>(&sum[4 * j], &value[4 * j], 4 * j, least, found, to, Finished{},
-                               reads_c, place, column + 8 * j);
+      for (int j = 0; j < kColumns / 8; ++j) {
+        store_eight<kTransposed>(&sum[4 * j], &value[4 * j], 4 * j, least, found, to, Finished{},
+                                 reads_c, place, column + 8 * j);
+      }
+      suspects.append_columns(found);
     }
-    suspects.append_columns(found);
 #pragma unroll
     for (int r = 0; r + kCount < kAll; ++r) sum[r] = sum[r + kCount];
   }

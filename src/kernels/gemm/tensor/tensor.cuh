@@ -27,7 +27,7 @@ __device__ __forceinline__ Target target_of(const Args& args, int tile) {
 template <bool kFused, class Tile, class Shared>
 __device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Results<Tile>& sum,
                                        float least, int warp, int lane) {
-  using Rows = RowsOfA<Shared::Operands::kA>;
+  using Rows = RowsOf<Tile, typename Shared::Operands>;
   const Target to = target_of<Tile>(args, tile);
   Suspects<Tile> suspects;
   using Operands = typename Shared::Operands;
@@ -47,7 +47,7 @@ __device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Re
 // The work of a consumer warp.
 template <bool kFused, class Tile, class Shared>
 __device__ __forceinline__ void consume(Shared& s, const Args& args) {
-  using Rows = RowsOfA<Shared::Operands::kA>;
+  using Rows = RowsOf<Tile, typename Shared::Operands>;
   auto* partial_tiles = static_cast<PartialTile<Tile>*>(args.partial_tiles);
   int unit = 0;
   for (;;) {

@@ -28,8 +28,8 @@ struct TensorTile {
       (kThreads / 128 * kLaunchRegisters - kProducerWarps / 4 * kProducerRegisters) / 2 / 8 * 8;
 };
 
-// Tile::kLeastK is the smallest k at which the plan takes the kernel; below it FFMA is more
-// accurate.
+// Tile::kLeastK is the smallest k at which the plan takes the kernel; below it FFMA is more accurate
+// on some data. In fast math it is Tile::kLeastKFast.
 template <class Tile, bool kStreamK>
 const char* configure_tensor(const GemmKernel& kernel, const GemmFacts& facts,
                              const DeviceTraits& device, const PlanOptions& options,
@@ -37,7 +37,8 @@ const char* configure_tensor(const GemmKernel& kernel, const GemmFacts& facts,
   const GemmProblem& p = facts.problem;
   if (facts.freedom == Freedom::kNone) return "strict math: FP32 multiply-adds alone";
   if (facts.freedom < Tile::kFreedom) return "operands lose last bits: for fast math alone";
-  if (!options.forced && p.k < Tile::kLeastK) {
+  const bool fast = facts.freedom >= Freedom::kLastBits;
+  if (!options.forced && p.k < (fast ? Tile::kLeastKFast : Tile::kLeastK)) {
     return "k is too short for tensor cores to be as accurate as a chain";
   }
   // TT is computed as its transposed, which is NN.
@@ -56,7 +57,7 @@ const char* configure_tensor(const GemmKernel& kernel, const GemmFacts& facts,
 
 template <class Tile, bool kStreamK>
 constexpr GemmBound tensor_bound(const GemmFigures& figures) {
-  GemmBound bound = persistent::bound<Tile>(figures, kStreamK, Tile::kLeastK);
+  GemmBound bound = persistent::bound<Tile>(figures, kStreamK, Tile::kLeastKFast);
   bound.freedom = Tile::kFreedom;
   return bound;
 }

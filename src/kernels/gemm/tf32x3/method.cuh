@@ -15,6 +15,8 @@ struct Method {
   template <class Operands>
   static constexpr int kPartsOfB = kFreesB<Operands> ? 2 : 1;
 
+  template <class Operands>
+  static constexpr bool kInPairs = false;
   using StatisticsOfB = tf32x3::StatisticsOfB;
   static constexpr bool kTellsFirstStep = false;
 
@@ -33,10 +35,10 @@ struct Method {
   // From 2^-113 on both parts of a value are as precise as any.
   static constexpr float kExact = 0x1p-113f;
 
-  template <class Tile, class Shared>
+  template <class Tile, class Shared, class Rows>
   static __device__ __forceinline__ WorkItem multiply(tensor::Results<Tile>& sum, float& least,
                                                       Shared& s, int& unit,
-                                                      const RowsOfA<Shared::Operands::kA>& rows) {
+                                                      const Rows& rows) {
     return tf32x3::multiply<Tile>(sum, least, s, unit, rows);
   }
 };

@@ -19,7 +19,6 @@ namespace mygemm::tf32x3 {
 
 using tensor::kNoTile;
 using tensor::Results;
-using tensor::RowsOfA;
 
 // The guard's statistics for a lane's results: the sum of |A| over their rows, or more, and a sum
 // of |B| of which that of any column is at most kLanesOfColumn times as much.
@@ -48,9 +47,9 @@ __device__ __forceinline__ void split(unsigned& high, unsigned& low, unsigned x)
 // of kNoTile where there are no more; `least` is the smallest |sum| that is proven right. `unit`
 // counts the parts of the block's steps. Only this loop's own values are in registers meanwhile:
 // with 128 x 192 results they are all taken.
-template <class Tile, class Shared>
+template <class Tile, class Shared, class Rows>
 __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, Shared& s, int& unit,
-                                             const RowsOfA<Shared::Operands::kA>& rows) {
+                                             const Rows& rows) {
   constexpr int kResults = Tile::kBlockN / 2, kParts = Tile::kParts;
   constexpr int kGroups = Tile::kTogether / 8;  // of 8 k, as the tensor cores take them
   constexpr unsigned kPartBytes = Shared::kStageB * sizeof(float), kBarrier = sizeof(uint64_t);
@@ -97,8 +96,8 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
     }
     // Products take the place of a chunk that has been added. Where that is always so, the compiler
     // may not know it: it would have them write to other registers while the chunk is added, and
-    // there are none. blockIdx.z is 0 in every grid of ours.
-    const bool adds = kParts > 1 ? part > 0 : blockIdx.z > 0;
+    // there are none. gridDim.z is 1 in every grid of ours.
+    const bool adds = kParts > 1 ? part > 0 : gridDim.z > 1;
     constexpr int kNext = 2;  // from one group's B to the next, 8 k on
     ptx::wgmma_fence();
 #pragma unroll

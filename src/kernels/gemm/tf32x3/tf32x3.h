@@ -19,6 +19,7 @@ struct Tf32x3Tile : TensorTile<kBlockN, kStages, kTogether, kProducerWarps, kPro
   // docs/accuracy.md except for sums of few products and a norm of `graded`. The more small
   // products are summed before the large ones, the smaller this k.
   static constexpr int kLeastK = kTogether == Tf32x3Tile::kBlockK ? 768 : 1024;
+  static constexpr int kLeastKFast = kLeastK;
 
   static constexpr int kSharedBytes =
       4 * Tf32x3Tile::kBlockK *
