@@ -92,17 +92,19 @@ class FusedEpilogue {
 
   __device__ __forceinline__ bool reads_d() const { return false; }
   __device__ __forceinline__ float finish(int row, int column, float sum, const float*) const {
-    float t = scaled(row, column, sum);
+    float t = c_ ? scaled(sum, c(row, column)) : scalars_.alpha * sum;
     if (bias_) t += bias(kTransposed ? column : row);
     return activate(t, p_.epilogue.activation);
   }
 
-  // The same in steps, for kernels that finish several results at once: alpha * sum + beta * C; the
-  // bias of a row of D; the activation.
-  __device__ __forceinline__ float scaled(int row, int column, float sum) const {
+  // The same in steps, for kernels that finish several results at once: an element of C, where beta
+  // is not 0; alpha * sum + beta * C; the bias of a row of D; the activation.
+  __device__ __forceinline__ float c(int row, int column) const {
     const int i = kTransposed ? column : row, j = kTransposed ? row : column;
-    if (!c_) return scalars_.alpha * sum;
-    return fmaf(scalars_.alpha, sum, scalars_.beta * c_[i + j * p_.c.ld]);
+    return c_[i + j * p_.c.ld];
+  }
+  __device__ __forceinline__ float scaled(float sum, float c) const {
+    return fmaf(scalars_.alpha, sum, scalars_.beta * c);
   }
   __device__ __forceinline__ bool has_bias() const { return bias_ != nullptr; }
   __device__ __forceinline__ float bias(int row) const { return __ldg(bias_ + row); }

@@ -42,8 +42,8 @@ __device__ __forceinline__ unsigned smallest_in_warp(unsigned value) {
   return ~largest_in_warp(~value);
 }
 
-// A warp-uniform value in a uniform register, where redux.sync, unlike shfl, leaves its result: what
-// is made of it is made in such registers, too.
+// A warp-uniform value in a uniform register, where redux.sync, unlike shfl, leaves its result:
+// what is made of it is made in such registers, too.
 __device__ __forceinline__ unsigned in_uniform_register(unsigned value) {
   return largest_in_warp(value);
 }

@@ -25,8 +25,7 @@ inline unsigned smallest_in_warp(unsigned value, emulator::Site site = emulator:
   return ~largest_in_warp(~value, site);
 }
 
-inline unsigned in_uniform_register(unsigned value,
-                                    emulator::Site site = emulator::Site::here()) {
+inline unsigned in_uniform_register(unsigned value, emulator::Site site = emulator::Site::here()) {
   return largest_in_warp(value, site);
 }
 

@@ -31,8 +31,7 @@ struct Method {
 
   template <class Tile, class Shared, class Rows>
   static __device__ __forceinline__ WorkItem multiply(tensor::Results<Tile>& sum, float& least,
-                                                      Shared& s, int& step,
-                                                      const Rows& rows) {
+                                                      Shared& s, int& step, const Rows& rows) {
     return bf16x6::multiply<Tile>(sum, least, s, step, rows);
   }
 };

@@ -135,8 +135,8 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
     // From a uniform register all other descriptors are made in uniform registers. Made in others
     // and moved, they take 5 % of the time at 4096^3.
     const unsigned parts = base + offsetof(Shared, parts) + plane * (kPartsOfElement * kPartBytes);
-    const unsigned matrix = ptx::in_uniform_register(kMNMajor ? ptx::wgmma_matrix_mn(parts)
-                                                              : ptx::wgmma_matrix(parts));
+    const unsigned matrix =
+        ptx::in_uniform_register(kMNMajor ? ptx::wgmma_matrix_mn(parts) : ptx::wgmma_matrix(parts));
     const auto part_of_b = [&](Part part) { return matrix + part * (kPartBytes / 16); };
     unsigned x[2 * kGroups][4];
     Fragments a[kGroups];

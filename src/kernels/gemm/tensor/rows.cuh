@@ -11,11 +11,11 @@ namespace mygemm::tensor {
 template <class Tile>
 using Results = float[Tile::kBlockN / 2];
 
-// The places of a thread's values of A in a stage, and the rows of its results in the tile. Of 8 k a
-// lane has two, t = lane % 4 and t + 4, or, kInPairs, 2 t and the next, of two rows. Any assignment
-// of rows to warps is correct, and any order of k that B has too: these are such that the loads of
-// 32 lanes have no bank conflicts. A warp has 16 neighbouring rows, but where A is MN-major and k
-// are not in pairs, 8 neighbours and the 8 that are 16 further on.
+// The places of a thread's values of A in a stage, and the rows of its results in the tile. Of 8 k
+// a lane has two, t = lane % 4 and t + 4, or, kInPairs, 2 t and the next, of two rows. Any
+// assignment of rows to warps is correct, and any order of k that B has too: these are such that
+// the loads of 32 lanes have no bank conflicts. A warp has 16 neighbouring rows, but where A is
+// MN-major and k are not in pairs, 8 neighbours and the 8 that are 16 further on.
 template <Major kMajor, bool kInPairs_>
 struct RowsOfA {
   static constexpr bool kKMajor = kMajor == Major::kK, kInPairs = kInPairs_;

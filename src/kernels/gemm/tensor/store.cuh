@@ -42,16 +42,14 @@ __device__ __forceinline__ void add_partial(Results<Tile>& sum, float& least,
   least += __ldcg(&from.least[warp * 32 + lane]);
 }
 
-// Whether all results of a warp are inside D and right, as nearly always: then nothing needs to be
-// asked of single ones.
-template <class Rows, class Tile>
-__device__ __forceinline__ bool all_right(const Results<Tile>& sum, float least, const Target& to,
-                                          int warp) {
+// Whether all results of a warp are right, as nearly always: then nothing needs to be asked of
+// single ones.
+template <class Tile>
+__device__ __forceinline__ bool all_right(const Results<Tile>& sum, float least) {
   float nan[4] = {};  // once a sum is not finite
 #pragma unroll
   for (int r = 0; r < Tile::kBlockN / 2; ++r) nan[r % 4] = fmaf(sum[r], 0.0f, nan[r % 4]);
   bool right = nan[0] + nan[1] + nan[2] + nan[3] == 0.0f;
-  right = right && Rows::row(warp, 15) < to.rows() && Tile::kBlockN <= to.columns();
   if (least != 0.0f) {
 #pragma unroll
     for (int r = 0; r < Tile::kBlockN / 2; ++r) right = right && fabsf(sum[r]) >= least;
@@ -97,13 +95,23 @@ struct LaneOfTile {
   }
 };
 
-// Stores a lane's results of kEights times 8 columns, all of which are inside and right.
-template <bool kTransposed, int kEights, class Rows, class Epilogue>
+template <class Rows, class Tile>
+__device__ __forceinline__ bool all_inside(const Target& to, int warp) {
+  return Rows::row(warp, 15) < to.rows() && Tile::kBlockN <= to.columns();
+}
+
+// Stores a lane's results of kEights times 8 columns from `first` on, all of which are right, and,
+// unless kAtEdge, inside. Elements of D are read one and all before any is stored: read one by one,
+// they took more time than the products of 256 k.
+template <bool kTransposed, bool kAtEdge, int kEights, class Rows, class Epilogue>
 __device__ __forceinline__ void store_right(const float* value, const Target& to,
                                             const Epilogue& epilogue,
-                                            LaneOfTile<Rows, kTransposed>& place) {
+                                            LaneOfTile<Rows, kTransposed>& place, int first) {
   const int64_t ld = to.p.d.ld, along_n = kTransposed ? 1 : ld;
   const bool in_pairs = place.in_pairs(ld);
+  const auto inside = [&](int r) {
+    return !kAtEdge || place.inside(to, r / 2 % 2, r % 2, first + r / 4 * 8);
+  };
   float* d[kEights][2];
   float old[4 * kEights] = {};
 #pragma unroll
@@ -113,17 +121,20 @@ __device__ __forceinline__ void store_right(const float* value, const Target& to
   }
   if (epilogue.reads_d()) {
 #pragma unroll
-    for (int r = 0; r < 4 * kEights; ++r) old[r] = d[r / 4][r / 2 % 2][r % 2 * along_n];
+    for (int r = 0; r < 4 * kEights; ++r) {
+      if (inside(r)) old[r] = d[r / 4][r / 2 % 2][r % 2 * along_n];
+    }
   }
 #pragma unroll
   for (int r = 0; r < 4 * kEights; r += 2) {
-    const float first = epilogue.finish(0, 0, value[r], &old[r]);
-    const float second = epilogue.finish(0, 0, value[r + 1], &old[r + 1]);
+    const float left = epilogue.finish(0, 0, value[r], &old[r]);
+    const float right = epilogue.finish(0, 0, value[r + 1], &old[r + 1]);
     float* at = d[r / 4][r / 2 % 2];
-    if (in_pairs) {
-      *reinterpret_cast<float2*>(at) = make_float2(first, second);
+    if (in_pairs && inside(r + 1)) {
+      *reinterpret_cast<float2*>(at) = make_float2(left, right);
     } else {
-      at[0] = first, at[along_n] = second;
+      if (inside(r)) at[0] = left;
+      if (inside(r + 1)) at[along_n] = right;
     }
   }
 }
@@ -173,17 +184,21 @@ __device__ __forceinline__ void store_scaled(Results<Tile>& sum, float least,
                                              Suspects<Tile>& suspects, const Target& to,
                                              const ScaleEpilogue& epilogue, bool reads_c, int warp,
                                              int lane) {
-  constexpr int kEights = Tile::kBlockN / 8, kAtOnce = 8;
+  constexpr int kEights = Tile::kBlockN / 8, kAtOnce = 4;
   LaneOfTile<Rows, kTransposed> place(to, warp, lane);
 #pragma unroll
   for (int j = 0; j < kEights; ++j) {
     gather_rows<!Rows::kNeighbours>(sum[4 * j], sum[4 * j + 2], lane);
     gather_rows<!Rows::kNeighbours>(sum[4 * j + 1], sum[4 * j + 3], lane);
   }
-  if (all_right<Rows, Tile>(sum, least, to, warp)) {
+  if (all_right<Tile>(sum, least)) {
 #pragma unroll
     for (int j = 0; j < kEights; j += kAtOnce) {
-      store_right<kTransposed, kAtOnce>(&sum[4 * j], to, epilogue, place);
+      if (all_inside<Rows, Tile>(to, warp)) {
+        store_right<kTransposed, false, kAtOnce>(&sum[4 * j], to, epilogue, place, 8 * j);
+      } else {
+        store_right<kTransposed, true, kAtOnce>(&sum[4 * j], to, epilogue, place, 8 * j);
+      }
     }
     return;
   }
@@ -204,7 +219,7 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
   constexpr int kColumns = 32, kCount = kColumns / 2, kAll = Tile::kBlockN / 2;
   const FusedEpilogue<kTransposed> epilogue(to.p, to.scalars, {to.batch, to.i, to.j});
   const bool reads_c = to.scalars.beta != 0.0f;
-  const bool right = all_right<Rows, Tile>(sum, least, to, warp);
+  const bool right = all_right<Tile>(sum, least);
   LaneOfTile<Rows, kTransposed> place(to, warp, lane);
   float bias[2] = {};  // of the lane's two rows of D
   if (!kTransposed && epilogue.has_bias()) {
@@ -227,14 +242,16 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
 #pragma unroll
     for (int r = 0; r < kCount; ++r) value[r] = to.scalars.alpha * sum[r];
     if (reads_c) {
+      float c[kCount] = {};
 #pragma unroll
       for (int r = 0; r < kCount; ++r) {
         const int first = column + column_of(r) - r % 2;
         if (place.inside(to, half_of(r), r % 2, first)) {
-          value[r] =
-              epilogue.scaled(place.row_of(half_of(r)), first + place.column + r % 2, sum[r]);
+          c[r] = epilogue.c(place.row_of(half_of(r)), first + place.column + r % 2);
         }
       }
+#pragma unroll
+      for (int r = 0; r < kCount; ++r) value[r] = epilogue.scaled(sum[r], c[r]);
     }
     if (epilogue.has_bias()) {
 #pragma unroll
@@ -244,8 +261,10 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
       }
     }
     epilogue.activate_all(value);
-    if (right) {
-      store_right<kTransposed, kColumns / 8>(value, to, Finished{}, place);
+    if (right && all_inside<Rows, Tile>(to, warp)) {
+      store_right<kTransposed, false, kColumns / 8>(value, to, Finished{}, place, column);
+    } else if (right) {
+      store_right<kTransposed, true, kColumns / 8>(value, to, Finished{}, place, column);
     } else {
       Suspects<Tile> found;
 #pragma unroll

@@ -28,8 +28,8 @@ struct TensorTile {
       (kThreads / 128 * kLaunchRegisters - kProducerWarps / 4 * kProducerRegisters) / 2 / 8 * 8;
 };
 
-// Tile::kLeastK is the smallest k at which the plan takes the kernel; below it FFMA is more accurate
-// on some data. In fast math it is Tile::kLeastKFast.
+// Tile::kLeastK is the smallest k at which the plan takes the kernel; below it FFMA is more
+// accurate on some data. In fast math it is Tile::kLeastKFast.
 template <class Tile, bool kStreamK>
 const char* configure_tensor(const GemmKernel& kernel, const GemmFacts& facts,
                              const DeviceTraits& device, const PlanOptions& options,

@@ -37,8 +37,7 @@ struct Method {
 
   template <class Tile, class Shared, class Rows>
   static __device__ __forceinline__ WorkItem multiply(tensor::Results<Tile>& sum, float& least,
-                                                      Shared& s, int& unit,
-                                                      const Rows& rows) {
+                                                      Shared& s, int& unit, const Rows& rows) {
     return tf32x3::multiply<Tile>(sum, least, s, unit, rows);
   }
 };
