@@ -67,7 +67,8 @@ typedef enum { MYGEMM_SOFTMAX = 0, MYGEMM_LOG_SOFTMAX = 1 } mygemmSoftmaxMode_t;
  *            one. Operands lose no bit, and errors are those of multiply-adds or smaller.
  *   STRICT:  FP32 fused multiply-adds only.
  *   FAST:    sums may also be made of three TF32 products, which lose up to two last bits of an
- *            operand: faster, with larger errors where few products make a result.
+ *            operand, and of six BF16 products of smaller k: faster, with larger errors where few
+ *            products make a result.
  * docs/accuracy.md says what holds for which data. */
 typedef enum {
   MYGEMM_MATH_DEFAULT = 0,

@@ -95,14 +95,15 @@ struct LaneOfTile {
   }
 };
 
+// Whether all results of a warp are inside D.
 template <class Rows, class Tile>
 __device__ __forceinline__ bool all_inside(const Target& to, int warp) {
   return Rows::row(warp, 15) < to.rows() && Tile::kBlockN <= to.columns();
 }
 
 // Stores a lane's results of kEights times 8 columns from `first` on, all of which are right, and,
-// unless kAtEdge, inside. Elements of D are read one and all before any is stored: read one by one,
-// they took more time than the products of 256 k.
+// unless kAtEdge, inside. All elements of D are read before the first is stored: read one by one,
+// they took longer than products of 256 k (4096 x 4096 on an H200).
 template <bool kTransposed, bool kAtEdge, int kEights, class Rows, class Epilogue>
 __device__ __forceinline__ void store_right(const float* value, const Target& to,
                                             const Epilogue& epilogue,
