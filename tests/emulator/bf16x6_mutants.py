@@ -39,7 +39,7 @@ BF16X6_MUTANTS = [
            "split(first.x, second.x),", GEMM_SHAPES + "bf16x6_128x64", **BF16_64),
     Mutant("gemm bf16x6: the smallest value of A is a lane's own", BF16_MULTIPLY,
            "statistics.smallest_a = statistics.smallest_a.of_warp();", "",
-           SPECIAL + "TinyTimesHuge/bf16x6_128x64", **BF16_64),
+           SPECIAL + "OneProductMakesAResult/bf16x6_128x64", **BF16_64),
     Mutant("gemm bf16x6: the smallest value of B is not told", BF16_MULTIPLY,
            "statistics.smallest_b.see(of_warp.smallest);", "",
            SPECIAL + "TinyTimesHuge/bf16x6_128x64", **BF16_64),
