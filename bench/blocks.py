@@ -1,7 +1,7 @@
 """Markdown for the documents: tables, and blocks of a document that a script writes.
 
 A block lies between two comments that name it, <!-- NAME: begin --> and <!-- NAME: end -->, each in
-a line of its own. Used by bench/accuracy.py and bench/tables.py.
+a line of its own. Used by bench/accuracy.py, bench/drop_in.py and bench/tables.py.
 """
 
 import sys

@@ -1,175 +1,271 @@
-"""The gain of preloading libmygemm_cublas.so: PyTorch training steps in FP32, cuSOLVER
-factorisations, and the host's time for a small product, with cuBLAS's own functions and with ours.
+"""The gain of preloading libmygemm_cublas.so: the programs of bench/drop_in_workloads.py with
+cuBLAS's own functions and with ours.
 
-Usage: drop_in.py DROP_IN [--out FILE] [--rounds N] [--commit HASH]
-       drop_in.py --table FILE                   what --out wrote, as a table for docs/drop-in.md
-       drop_in.py --workload NAME                one measurement, as a child
+Usage: drop_in.py DROP_IN [--out FILE] [--rounds N] [--commit HASH] [--only NAME ...] [--profile]
+       drop_in.py --table FILE [--write DOCUMENT | --check DOCUMENT]
+       drop_in.py --workload NAME [--profile]    one measurement, as a child: JSON in the last line
 
-Needs a GPU and PyTorch. Each measurement is a process of its own, since a preload is for a
+DROP_IN is libmygemm_cublas.so; --table makes Markdown for docs/drop-in.md of what --out wrote.
+Needs a GPU, and PyTorch, JAX or CuPy where a program does: one that fails is in the record and in
+the table with the reason. Each measurement is a process of its own, since a preload is for a
 process's life; rounds alternate between the two. Reported is the median over rounds of each
-process's median.
+process's median. With --profile, the first round's training programs of PyTorch also look, after
+their measured steps, at the kernels that two more steps run on the GPU.
 """
 import argparse
 import datetime
+import importlib.metadata
 import json
+import math
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
-import time
+import traceback
+
+import blas_offload
+import blocks
+import drop_in_workloads as workloads
+
+BLOCK = "bench/drop_in.py"  # the name of the document's block
+TIMEOUT = 300  # seconds of a child
+LONGEST_REASON = 200  # characters
+NUMBERS = {"first_loss": "loss of the first step", "gradient": "norm of its gradient",
+           "loss": "loss of the last measured step"}
+PACKAGES = {"PyTorch": ["torch"], "JAX": ["jax"],
+            "CuPy": ["cupy-cuda13x", "cupy-cuda12x", "cupy"],
+            "cuBLAS": ["nvidia-cublas", "nvidia-cublas-cu13", "nvidia-cublas-cu12"]}
 
 
-def measure(step, repetitions):
-    """Median seconds of a call of `step`, by CUDA events, after two that warm up."""
-    import torch
-    for _ in range(2):
-        step()
-    times = []
-    for _ in range(repetitions):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        step()
-        end.record()
-        end.synchronize()
-        times.append(start.elapsed_time(end) / 1e3)
-    return statistics.median(times)
+class Failure(Exception):
+    """A child without a result; its text is the reason."""
 
 
-def training(model, inputs):
-    import torch
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-
-    def step():
-        optimizer.zero_grad()
-        model(inputs).square().mean().backward()
-        optimizer.step()
-    return measure(step, 15)
+def one_line(text):
+    return " ".join(str(text).split())[:LONGEST_REASON]
 
 
-def layers():
-    """Four layers of 4096 x 4096 without bias, 4096 rows."""
-    import torch
-    torch.manual_seed(1)
-    parts = []
-    for _ in range(4):
-        parts += [torch.nn.Linear(4096, 4096, bias=False), torch.nn.GELU()]
-    return training(torch.nn.Sequential(*parts).cuda(), torch.randn(4096, 4096, device="cuda"))
+# ---- children ----------------------------------------------------------------------------------
 
-
-def transformer():
-    """Four encoder layers of width 1024, 16 heads, 8 sequences of 512; their biases' products go
-    through cublasLt, which is not taken."""
-    import torch
-    torch.manual_seed(1)
-    layer = torch.nn.TransformerEncoderLayer(1024, 16, 4096, dropout=0.0, batch_first=True)
-    model = torch.nn.TransformerEncoder(layer, 4, enable_nested_tensor=False).cuda()
-    return training(model, torch.randn(8, 512, 1024, device="cuda"))
-
-
-def factorisation(function, n):
-    import torch
-    torch.backends.cuda.preferred_linalg_library("cusolver")
-    torch.manual_seed(1)
-    a = torch.randn(n, n, device="cuda")
-    a = a @ a.T / n + torch.eye(n, device="cuda")
-    return measure(lambda: function(torch, a), 5)
-
-
-def cholesky():
-    """cuSOLVER's potrf, 16384 x 16384."""
-    return factorisation(lambda torch, a: torch.linalg.cholesky(a), 16384)
-
-
-def lu():
-    """cuSOLVER's getrf, 16384 x 16384."""
-    return factorisation(lambda torch, a: torch.linalg.lu_factor(a), 16384)
-
-
-def qr():
-    """cuSOLVER's geqrf, 8192 x 8192."""
-    return factorisation(lambda torch, a: torch.geqrf(a), 8192)
-
-
-def small_product():
-    """The host's time for a 64 x 64 x 64 torch.mm, enqueued without waiting."""
-    import torch
-    a, out = torch.randn(64, 64, device="cuda"), torch.empty(64, 64, device="cuda")
-    times = []
-    for _ in range(20):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        for _ in range(500):
-            torch.mm(a, a, out=out)
-        times.append((time.perf_counter() - start) / 500)
-    return statistics.median(times)
-
-
-WORKLOADS = [layers, transformer, lu, cholesky, qr, small_product]
-
-
-def child(name, preload):
-    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
-    environment["MYGEMM_REPORT"] = "1"
+def environment(name, preload):
+    variables = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "XLA_FLAGS")}
+    variables.update(workloads.ENVIRONMENT.get(name, {}), MYGEMM_REPORT="1")
     if preload:
-        environment["LD_PRELOAD"] = str(preload)
-    process = subprocess.run([sys.executable, __file__, "--workload", name], env=environment,
-                             check=True, text=True, capture_output=True)
-    report = [line.removeprefix("mygemm:").strip() for line in process.stderr.splitlines()
-              if line.startswith("mygemm:   ")]
-    return float(process.stdout), report
+        variables["LD_PRELOAD"] = str(preload)
+    return variables
 
 
-def compare(workload, drop_in, rounds):
-    seconds = {"cublas": [], "mygemm": []}
-    for _ in range(rounds):
-        seconds["cublas"].append(child(workload.__name__, None)[0])
-        ours, report = child(workload.__name__, drop_in)
-        seconds["mygemm"].append(ours)
-    result = {name: statistics.median(values) for name, values in seconds.items()}
-    return {"workload": workload.__name__, "about": " ".join(workload.__doc__.split()),
-            "seconds": result, "speedup": result["cublas"] / result["mygemm"], "calls": report}
+def output_of(command, variables):
+    """(exit status, stdout, stderr). A child too slow is ended with all that it has started."""
+    with subprocess.Popen(command, env=variables, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            raise Failure(f"no result within {TIMEOUT} s") from None
+        return process.returncode, stdout, stderr
 
 
-def print_table(record):
-    print("| | cuBLAS, ms | mygemm, ms | ratio |\n| --- | --- | --- | --- |")
-    for result in record["results"]:
-        theirs, ours = (1e3 * result["seconds"][name] for name in ("cublas", "mygemm"))
-        print(f"| {result['about'].rstrip('.')} | {theirs:.4g} | {ours:.4g} | "
-              f"{result['speedup']:.2f} |")
+def result_of(status, stdout, stderr):
+    """The object in the last line of stdout; a Failure where it has none, or holds a failure."""
+    refused = [line for line in stderr.splitlines() if "cannot be preloaded" in line]
+    if refused:
+        raise Failure(one_line(refused[0]))
+    try:
+        result = json.loads(stdout.splitlines()[-1])
+    except (IndexError, ValueError):
+        result = None
+    if isinstance(result, dict) and "failure" in result:
+        raise Failure(result["failure"])
+    if status != 0 or not isinstance(result, dict):
+        said = [line for line in stderr.splitlines()
+                if line.strip() and not line.startswith("mygemm:")]
+        raise Failure(one_line(f"exit status {status}" + (f": {said[-1]}" if said else "")))
+    return result
+
+
+def child(name, preload, profile):
+    """A child's result, and the lines of its report of calls."""
+    command = [sys.executable, "-B", __file__, "--workload", name]
+    status, stdout, stderr = output_of(command + ["--profile"] * profile,
+                                       environment(name, preload))
+    try:
+        result = result_of(status, stdout, stderr)
+    except Failure:
+        print("\n".join(stderr.splitlines()[-15:]), file=sys.stderr, flush=True)
+        raise
+    return result, [line.removeprefix("mygemm:").strip() for line in stderr.splitlines()
+                    if line.startswith("mygemm:") and "calls of this process" not in line]
+
+
+def be_child(name, profile):
+    try:
+        result = workloads.run(name, profile)
+    except Exception as error:  # whatever a program fails with is a reason in the table
+        traceback.print_exc()
+        result = {"failure": one_line(f"{type(error).__name__}: {error}")}
+    print(json.dumps(result), flush=True)
+
+
+# ---- comparing ---------------------------------------------------------------------------------
+
+def difference(ours, theirs):
+    """|ours - theirs| as a share of |theirs|."""
+    if ours == theirs:
+        return 0.0
+    return abs(ours - theirs) / abs(theirs) if theirs else math.inf
+
+
+def summary(theirs, ours):
+    """A workload's entry of the record, of the results of its rounds."""
+    all_seconds = {"cublas": [r["seconds"] for r in theirs], "mygemm": [r["seconds"] for r in ours]}
+    seconds = {side: statistics.median(values) for side, values in all_seconds.items()}
+    entry = {"seconds": seconds, "speedup": seconds["cublas"] / seconds["mygemm"],
+             "all_seconds": all_seconds}
+    numbers = [number for number in NUMBERS if number in theirs[0] and number in ours[0]]
+    if numbers:
+        entry["differences"] = {
+            number: max(difference(r[number], s[number]) for r, s in zip(ours, theirs))
+            for number in numbers}
+        entry["numbers"] = {side: {number: results[0][number] for number in numbers}
+                            for side, results in (("cublas", theirs), ("mygemm", ours))}
+    if "gpu_ms" in theirs[0] and "gpu_ms" in ours[0]:
+        entry["gpu_ms"] = {"cublas": theirs[0]["gpu_ms"], "mygemm": ours[0]["gpu_ms"]}
+    return entry
+
+
+def compare(name, drop_in, rounds, profile):
+    entry = {"workload": name, "about": workloads.title(name)}
+    theirs, ours, report = [], [], []
+    profile = profile and workloads.can_be_profiled(name)
+    try:
+        for number in range(rounds):
+            side = "with cuBLAS"
+            theirs.append(child(name, None, profile and number == 0)[0])
+            side = "with mygemm"
+            result, report = child(name, drop_in, profile and number == 0)
+            ours.append(result)
+    except Failure as failure:
+        reason = str(failure) if not theirs else f"{side}: {failure}"
+        return {**entry, "skipped": reason, "finished": {"cublas": theirs, "mygemm": ours}}
+    return {**entry, **summary(theirs, ours), "calls": report}
+
+
+def version(names):
+    for name in names:
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return None
 
 
 def machine():
-    import torch
-    return {"device": torch.cuda.get_device_name(), "torch": torch.__version__,
-            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")}
+    versions = {program: version(names) for program, names in PACKAGES.items()}
+    return {"device": blas_offload.device_name(),
+            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+            "versions": {program: found for program, found in versions.items() if found}}
+
+
+def measure_all(names, arguments):
+    """Writes --out after each workload, so that a run that is cut off leaves what it has."""
+    record = {**machine(), "commit": arguments.commit, "rounds": arguments.rounds, "results": []}
+    for name in names:
+        entry = compare(name, arguments.drop_in, arguments.rounds, arguments.profile)
+        record["results"].append(entry)
+        print(f"{name:24} {entry.get('skipped') or format(entry['speedup'], '.3f')}", flush=True)
+        if arguments.out:
+            arguments.out.write_text(json.dumps(record, indent=1) + "\n")
+
+
+# ---- the table ---------------------------------------------------------------------------------
+
+def milliseconds(seconds):
+    """Four digits, without an exponent."""
+    value = 1e3 * seconds
+    digits = 3 - math.floor(math.log10(value)) if value > 0 else 0
+    return f"{value:.{max(digits, 0)}f}"
+
+
+def share(entry):
+    """The part of the GPU's time for products that was in mygemm's kernels."""
+    times = entry.get("gpu_ms", {}).get("mygemm")
+    products = times["mygemm"] + times["cublas"] if times else 0
+    return f"{100 * times['mygemm'] / products:.0f} %" if products else ""
+
+
+def cells(entry):
+    if "skipped" in entry:
+        reason = entry["skipped"].replace("|", "\\|")
+        return [f"{entry['about']}; not measured: {reason}", "", "", ""]
+    times = (milliseconds(entry["seconds"][side]) for side in ("cublas", "mygemm"))
+    return [entry["about"], *times, f"{entry['speedup']:.2f}"]
+
+
+def differences(results):
+    """A sentence on the largest differences of losses and gradients, where there are any."""
+    found = []
+    for number, name in NUMBERS.items():
+        values = [r["differences"][number] for r in results if number in r.get("differences", {})]
+        if values:
+            found.append(f"{name} {max(values):.1e}")
+    if not found:
+        return ""
+    return ("\nLargest relative differences between training with mygemm and with cuBLAS: "
+            + ", ".join(found) + ".\n")
+
+
+def table(record, file):
+    results = record["results"]
+    profiled = any("gpu_ms" in entry for entry in results)
+    heading = ["program", "cuBLAS, ms", "mygemm, ms", "ratio"]
+    if profiled:
+        heading.append("share of the GPU time of products that mygemm took")
+    rounds = f"{record['rounds']} round{'s' if record['rounds'] != 1 else ''}"
+    about = [record["device"] or "no device", record["date"][:10], "commit " + record["commit"],
+             rounds, *(f"{name} {number}" for name, number in record.get("versions", {}).items())]
+    return (blocks.table(heading, [[*cells(entry), *([share(entry)] if profiled else [])]
+                                   for entry in results])
+            + f"\n{', '.join(about)}; bench/results/{file.name}.\n" + differences(results))
+
+
+def show_table(arguments):
+    text = table(json.loads(arguments.table.read_text()), arguments.table)
+    if arguments.write:
+        blocks.write(arguments.write, {BLOCK: text})
+    elif arguments.check:
+        blocks.check(arguments.check, {BLOCK: text})
+    else:
+        print(text, end="")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("drop_in", nargs="?", type=pathlib.Path, help="libmygemm_cublas.so")
-    parser.add_argument("--workload", choices=[w.__name__ for w in WORKLOADS])
+    parser.add_argument("drop_in", nargs="?", help="libmygemm_cublas.so",
+                        type=lambda name: pathlib.Path(name).resolve(strict=True))
+    parser.add_argument("--workload", choices=list(workloads.WORKLOADS), help="be a child")
+    parser.add_argument("--only", nargs="+", choices=list(workloads.WORKLOADS), metavar="NAME",
+                        help="one or more of " + ", ".join(workloads.WORKLOADS))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--profile", action="store_true", help="the GPU's time by library, too")
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--out", type=pathlib.Path)
-    parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--table", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--write", type=pathlib.Path, metavar="DOCUMENT")
+    parser.add_argument("--check", type=pathlib.Path, metavar="DOCUMENT")
     arguments = parser.parse_args()
     if arguments.workload:
-        print(globals()[arguments.workload]())
-        return
-    if arguments.table:
-        print_table(json.loads(arguments.table.read_text()))
-        return
-    if not arguments.drop_in:
-        parser.error("which libmygemm_cublas.so?")
-    results = []
-    for workload in WORKLOADS:
-        results.append(compare(workload, arguments.drop_in.resolve(), arguments.rounds))
-        print(f"{workload.__name__:14} {results[-1]['speedup']:.3f}", flush=True)
-    if arguments.out:
-        record = {**machine(), "commit": arguments.commit, "rounds": arguments.rounds,
-                  "results": results}
-        arguments.out.write_text(json.dumps(record, indent=1) + "\n")
+        be_child(arguments.workload, arguments.profile)
+    elif arguments.table:
+        show_table(arguments)
+    elif not arguments.drop_in or arguments.rounds < 1:
+        parser.error("which libmygemm_cublas.so, and how many rounds of at least one?")
+    else:
+        measure_all(arguments.only or list(workloads.WORKLOADS), arguments)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "api.h"
+#include "gemm_steps.h"
 #include "mygemm/mygemm.h"
 #include "validate.h"
 
@@ -96,7 +97,7 @@ Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Gemm
   if (!valid_operations(shape) || !valid_data_type("atype", call.atype) ||
       !valid_data_type("btype", call.btype) || !valid_data_type("ctype", call.ctype) ||
       !valid_data_type("dtype", call.dtype) || !valid_product_math(call.math) ||
-      !valid_activation(call.activation)) {
+      !valid_activation(call.activation) || !valid_sums(call.sums_of)) {
     return MYGEMM_STATUS_INVALID_VALUE;
   }
   const auto operand = [&](const void* data, const void* const* pointers, int64_t ld,
@@ -113,6 +114,17 @@ Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Gemm
   problem->epilogue.bias = call.bias;
   problem->epilogue.stride_bias = call.bias ? call.stride_bias : 0;
   problem->epilogue.activation = static_cast<mygemmActivation_t>(call.activation);
+  const bool has_aux =
+      call.activation != MYGEMM_ACTIVATION_NONE && (call.aux || problem->epilogue.is_gradient());
+  if (has_aux) {
+    problem->epilogue.aux = call.aux;
+    problem->epilogue.ldaux = call.ldaux;
+    problem->epilogue.stride_aux = call.stride_aux;
+  }
+  if (call.sums_of != MYGEMM_SUMS_NONE) {
+    problem->sums = {static_cast<mygemmSums_t>(call.sums_of), static_cast<float*>(call.sums),
+                     call.stride_sums};
+  }
   if (call.math != MYGEMM_MATH_OF_HANDLE) problem->math = static_cast<mygemmMathMode_t>(call.math);
   const Operand c = operand(call.C, call.C_array, call.ldc, call.stride_c, call.ctype);
   const bool c_is_d = !c.data && !c.pointers;
@@ -138,6 +150,11 @@ void complete_leading_dimensions(GemmProblem* p) {
     p->c = p->d;
   } else {
     complete(p->m, &p->c);
+  }
+  Epilogue& epilogue = p->epilogue;
+  if ((epilogue.aux || epilogue.is_gradient()) && epilogue.ldaux == 0) {
+    const int64_t rows = std::max<int64_t>(1, p->m), word = epilogue.aux_is_bits() ? 32 : 1;
+    epilogue.ldaux = ceil_div(std::min(rows, INT64_MAX - word), word) * word;
   }
   p->update_fused();
   p->readable_arrays = false;  // no pointer is followed
@@ -191,7 +208,7 @@ mygemmStatus_t mygemm_gemm(mygemmHandle_t handle, const mygemmGemm_t* call) {
     RETURN_IF_ERROR(read_call(call));
     GemmProblem problem;
     RETURN_IF_ERROR(make_problem(handle, *call, &problem));
-    return run(*handle, problem);
+    return run(*handle, problem, compute_steps);
   });
 }
 

@@ -60,16 +60,30 @@ Status need_result(const char* argument, const void* result) {
 }
 
 template <class Problem>
-Status run(const mygemmContext& context, const Problem& given) {
+Status launch_planned(const mygemmContext& context, const Problem& given, const char* forced,
+                      const char** kernel) {
+  const Problem problem = tightened(given);
+  Plan<Problem> plan;
+  RETURN_IF_ERROR(make_plan(problem, context.device, {context.workspace_bytes, forced}, &plan));
+  *kernel = plan.kernel->name;
+  return plan.kernel->launch(problem, plan.config, context.launch_context());
+}
+
+template <class Problem>
+Status compute(const mygemmContext& context, const Problem& given, const char** kernel) {
+  return launch_planned(context, given, forced_kernel(context.environment, given), kernel);
+}
+
+template <class Problem>
+Status run(const mygemmContext& context, const Problem& given,
+           Status (*compute)(const mygemmContext&, const Problem&, const char**)) {
   const Verdict verdict = validate(given, Check::kEverything);
   if (verdict == Verdict::kInvalid) return MYGEMM_STATUS_INVALID_VALUE;
   if (verdict == Verdict::kDone) return MYGEMM_STATUS_SUCCESS;
   RETURN_IF_ERROR(need_device(context));
-  const Problem problem = tightened(given);
-  Plan<Problem> plan;
-  RETURN_IF_ERROR(make_plan(problem, context.device, options_of(context, problem), &plan));
-  const Status status = plan.kernel->launch(problem, plan.config, context.launch_context());
-  if (context.log.is_open()) context.log.write(describe(given), plan.kernel->name, status);
+  const char* kernel = nullptr;
+  const Status status = compute(context, given, &kernel);
+  if (kernel && context.log.is_open()) context.log.write(describe(given), kernel, status);
   return status;
 }
 
@@ -111,9 +125,16 @@ Status explain_call(const mygemmContext* context, const char* device, const Prob
   return MYGEMM_STATUS_SUCCESS;
 }
 
-template Status run(const mygemmContext&, const GemmProblem&);
-template Status run(const mygemmContext&, const SoftmaxProblem&);
-template Status run(const mygemmContext&, const TransposeProblem&);
+template Status launch_planned(const mygemmContext&, const GemmProblem&, const char*, const char**);
+template Status run(const mygemmContext&, const GemmProblem&,
+                    Status (*)(const mygemmContext&, const GemmProblem&, const char**));
+template Status run(const mygemmContext&, const SoftmaxProblem&,
+                    Status (*)(const mygemmContext&, const SoftmaxProblem&, const char**));
+template Status run(const mygemmContext&, const TransposeProblem&,
+                    Status (*)(const mygemmContext&, const TransposeProblem&, const char**));
+template Status compute(const mygemmContext&, const GemmProblem&, const char**);
+template Status compute(const mygemmContext&, const SoftmaxProblem&, const char**);
+template Status compute(const mygemmContext&, const TransposeProblem&, const char**);
 template Status query_workspace(const mygemmContext&, const GemmProblem&, size_t*);
 template Status query_workspace(const mygemmContext&, const SoftmaxProblem&, size_t*);
 template Status query_workspace(const mygemmContext&, const TransposeProblem&, size_t*);

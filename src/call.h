@@ -10,9 +10,21 @@ namespace mygemm {
 Status need_handle(const mygemmContext* context);
 Status need_result(const char* argument, const void* result);
 
-// validate -> tighten -> plan -> launch.
+// tighten -> plan -> launch of a problem that is valid. forced: a kernel's name or nullptr. kernel:
+// receives the name of the kernel that was launched.
 template <class Problem>
-Status run(const mygemmContext& context, const Problem& given);
+Status launch_planned(const mygemmContext& context, const Problem& given, const char* forced,
+                      const char** kernel);
+
+// The same with the kernel that the environment forces.
+template <class Problem>
+Status compute(const mygemmContext& context, const Problem& given, const char** kernel);
+
+// validate -> compute, and the line in the log. An operation that takes more than one launch has a
+// `compute` of its own.
+template <class Problem>
+Status run(const mygemmContext& context, const Problem& given,
+           Status (*compute)(const mygemmContext&, const Problem&, const char**) = compute);
 
 // Bytes of workspace that the fastest kernel uses where the workspace is not limited.
 template <class Problem>

@@ -30,8 +30,14 @@ const char* activation_name(mygemmActivation_t activation) {
     case MYGEMM_ACTIVATION_NONE: break;
     case MYGEMM_ACTIVATION_RELU: return "relu";
     case MYGEMM_ACTIVATION_GELU: return "gelu";
+    case MYGEMM_ACTIVATION_RELU_GRADIENT: return "relu-gradient";
+    case MYGEMM_ACTIVATION_GELU_GRADIENT: return "gelu-gradient";
   }
   return "none";
+}
+
+const char* sums_name(mygemmSums_t sums) {
+  return sums == MYGEMM_SUMS_OF_D ? "d" : sums == MYGEMM_SUMS_OF_A ? "a" : "b";
 }
 
 long long number(int64_t value) { return static_cast<long long>(value); }
@@ -48,14 +54,23 @@ std::string describe(const GemmProblem& p) {
   const std::string batch =
       print("--batch %lld --stride-a %lld --stride-b %lld --stride-c %lld ", number(p.batch_count),
             number(p.a.stride), number(p.b.stride), number(p.c.stride));
-  if (!p.fused) return "sgemm " + sizes + batch + "--form " + form;
+  std::string steps;
+  if (p.epilogue.aux || p.epilogue.is_gradient()) {
+    steps += print(" --aux 1 --ldaux %lld --stride-aux %lld", number(p.epilogue.ldaux),
+                   number(p.epilogue.stride_aux));
+  }
+  if (p.sums.of != MYGEMM_SUMS_NONE) {
+    steps += print(" --sums %s --stride-sums %lld", sums_name(p.sums.of), number(p.sums.stride));
+  }
+  if (!p.fused && steps.empty()) return "sgemm " + sizes + batch + "--form " + form;
   return "gemm " + sizes + print("--ldd %lld ", number(p.d.ld)) + batch +
          print(
              "--stride-d %lld --form %s --bias %d --stride-bias %lld --activation %s "
              "--c-is-d %d --reads-c %d",
              number(p.d.stride), form, p.epilogue.bias ? 1 : 0, number(p.epilogue.stride_bias),
              activation_name(p.epilogue.activation), p.in_place() ? 1 : 0,
-             p.epilogue.beta.is(0.0f) ? 0 : 1);
+             p.epilogue.beta.is(0.0f) ? 0 : 1) +
+         steps;
 }
 
 std::string describe(const SoftmaxProblem& p) {

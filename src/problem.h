@@ -28,7 +28,8 @@ struct Scalar {
 };
 
 // One operand of a batched product: column-major matrices of an element type that is known at run
-// time. Matrix i of the batch is pointers ? pointers[i] : data + i * stride elements.
+// time. Matrix i of the batch is pointers ? pointers[i] : data + i * stride elements. Within the
+// library ld may be 0: all columns are the same.
 struct Operand {
   void* data;  // inputs are never written through it
   void* const* pointers;
@@ -49,6 +50,30 @@ struct Epilogue {
   const void* bias = nullptr;  // a value for each row of D, of D's type, or nullptr
   int64_t stride_bias = 0;     // elements from one matrix's bias to the next one's
   mygemmActivation_t activation = MYGEMM_ACTIVATION_NONE;
+  // Floats or bits that the activation writes or reads, or nullptr. Element (i, j) of a matrix is
+  // number matrix * stride_aux + i + j * ldaux.
+  void* aux = nullptr;
+  int64_t ldaux = 0, stride_aux = 0;
+
+  constexpr bool is_gradient() const {
+    return activation == MYGEMM_ACTIVATION_RELU_GRADIENT ||
+           activation == MYGEMM_ACTIVATION_GELU_GRADIENT;
+  }
+  // Elements of aux are bits.
+  constexpr bool aux_is_bits() const {
+    return activation == MYGEMM_ACTIVATION_RELU || activation == MYGEMM_ACTIVATION_RELU_GRADIENT;
+  }
+  // RELU leaves bits: a pass of its own over D, since a word of bits has 32 rows.
+  constexpr bool stores_bits() const {
+    return aux != nullptr && activation == MYGEMM_ACTIVATION_RELU;
+  }
+};
+
+// The sums that a product makes besides D, each of a row of D or op(A) or of a column of op(B).
+struct Sums {
+  mygemmSums_t of = MYGEMM_SUMS_NONE;
+  float* data = nullptr;
+  int64_t stride = 0;  // elements from one matrix's sums to the next one's
 };
 
 struct GemmConfig;
@@ -75,6 +100,7 @@ struct GemmProblem {
   bool readable_arrays;  // and the arrays are host memory
   mygemmMathMode_t math;
   bool output_is_c = false;  // D is called C by the caller: mygemm_sgemm and its siblings
+  Sums sums = {};            // steps behind the product: see gemm_steps.h
 
   // D does not depend on A and B.
   constexpr bool scales_only() const { return k == 0 || epilogue.alpha.is(0.0f); }

@@ -30,7 +30,7 @@ GemmProblem tightened(GemmProblem p) {
   tighten(p.b_rows(), p.b_cols(), p.batch_count, &p.b);
   tighten(p.m, p.n, p.batch_count, &p.c);
   tighten(p.m, p.n, p.batch_count, &p.d);
-  if (p.batch_count <= 1) p.epilogue.stride_bias = 0;
+  if (p.batch_count <= 1) p.epilogue.stride_bias = p.epilogue.stride_aux = p.sums.stride = 0;
   p.update_fused();
   return p;
 }

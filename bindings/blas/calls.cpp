@@ -22,8 +22,8 @@ constinit drop_in::CallCounts<kFunctions, kOutcomes> counts;
 
 void print_function(size_t function) {
   std::fprintf(stderr, "mygemm:   %-18s %lld taken, %lld on the GPU", kNames[function],
-               counts.of(function, kTaken), counts.of(function, kOnGpu));
-  if (const long long refused = counts.of(function, kRefused); refused > 0) {
+               counts.of(function, kTaken).calls, counts.of(function, kOnGpu).calls);
+  if (const long long refused = counts.of(function, kRefused).calls; refused > 0) {
     std::fprintf(stderr, ", %lld refused", refused);
   }
   std::fputc('\n', stderr);

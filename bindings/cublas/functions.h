@@ -1,5 +1,5 @@
-// The functions of cuBLAS that libmygemm_cublas.so takes the place of, and why a call of one may
-// be forwarded to cuBLAS all the same.
+// The functions of cuBLAS and cuBLASLt that libmygemm_cublas.so takes the place of, and why a call
+// of one may be forwarded to cuBLAS all the same.
 #pragma once
 
 #include <array>
@@ -23,6 +23,7 @@ enum Function : int {
   kGemmStridedBatchedEx64,
   kSgeam,
   kSgeam64,
+  kLtMatmul,
   kCreate,
   kDestroy,
   kSetStream,
@@ -32,6 +33,9 @@ enum Function : int {
   kGetMathMode,
   kGetSmCountTarget,
   kGetProperty,
+  kLtGetProperty,  // from here on: cuBLASLt's
+  kLtMatmulDescGetAttribute,
+  kLtMatrixLayoutGetAttribute,
   kFunctionCount
 };
 inline constexpr int kComputeFunctions = kCreate;
@@ -52,6 +56,7 @@ inline constexpr std::array<const char*, kFunctionCount> kFunctionNames = {
     "cublasGemmStridedBatchedEx_64",
     "cublasSgeam",
     "cublasSgeam_64",
+    "cublasLtMatmul",
     "cublasCreate_v2",
     "cublasDestroy_v2",
     "cublasSetStream_v2",
@@ -61,7 +66,14 @@ inline constexpr std::array<const char*, kFunctionCount> kFunctionNames = {
     "cublasGetMathMode",
     "cublasGetSmCountTarget",
     "cublasGetProperty",
+    "cublasLtGetProperty",
+    "cublasLtMatmulDescGetAttribute",
+    "cublasLtMatrixLayoutGetAttribute",
 };
+
+constexpr bool is_of_lt(Function function) {
+  return function == kLtMatmul || function >= kLtGetProperty;
+}
 
 // The outcome of a call.
 enum Outcome : int {
@@ -73,6 +85,7 @@ enum Outcome : int {
   kOtherDevice,
   kUnknownCublas,
   kFewerSms,
+  kScaled,
   kNotATranspose,
   kLeftToCublas,
   kOutcomeCount
@@ -86,7 +99,8 @@ inline constexpr std::array<const char*, kOutcomeCount> kOutcomeNames = {
     "there is no GPU here that mygemm can use",
     "the handle is not of the current device",
     "cuBLAS is not of major version 11, 12 or 13",
-    "the handle has a limit on multiprocessors (cublasSetSmCountTarget)",
+    "the handle or the call has a limit on multiprocessors",
+    "scaling factors, vectors of alpha, or a layout that is neither of columns nor of rows",
     "a sum or a copy, not a transpose",
     "arguments that cuBLAS is to judge, or nothing to compute",
 };

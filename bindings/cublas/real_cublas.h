@@ -1,4 +1,4 @@
-// The cuBLAS behind libmygemm_cublas.so: finding and calling its functions.
+// The cuBLAS and cuBLASLt behind libmygemm_cublas.so: finding and calling their functions.
 #pragma once
 
 #include <cublas_api.h>
@@ -7,15 +7,16 @@
 
 namespace mygemm::cublas {
 
-// The address of cuBLAS's own function among what is loaded, or nullptr.
+// The address of the library's own function among what is loaded, or nullptr.
 void* find_real(Function function);
 
 // The same, after loading cuBLAS where it is not loaded yet. nullptr where there is no cuBLAS, or
 // it has no such function; the first such failure is reported on stderr.
 void* real_function(Function function);
 
-// True for the supported major versions of cuBLAS; calls of any other are forwarded.
-bool known_version();
+// True for the supported major versions; calls of any other are forwarded. get_property:
+// kGetProperty of cuBLAS, or kLtGetProperty.
+bool known_version(Function get_property);
 
 // Calls cuBLAS's own function with the arguments that ours was called with. The parameters' types
 // are those of the arguments, so these must be variables of the declared types.

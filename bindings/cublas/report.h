@@ -1,10 +1,12 @@
-// MYGEMM_REPORT=1: how many calls were taken and forwarded, by function, on stderr at the end.
+// MYGEMM_REPORT=1: how many calls were taken and forwarded, by function, and the operations of
+// their products, on stderr at the end.
 #pragma once
 
 #include "functions.h"
 
 namespace mygemm::cublas {
 
-void count(Function function, Outcome outcome);
+// flop: the operations of the call's products, 0 where there are none.
+void count(Function function, Outcome outcome, double flop);
 
 }  // namespace mygemm::cublas

@@ -2,53 +2,34 @@
 // FP32 arithmetic, on a device that mygemm supports. All others are forwarded to cuBLAS.
 #include "take.h"
 
-#include <mygemm/mygemm.h>
-
-#include <cstdlib>
-#include <cstring>
-
 #include "device.h"
 #include "handles.h"
 #include "real_cublas.h"
 #include "report.h"
+#include "session.h"
 
 namespace mygemm::cublas {
 namespace {
 
-// mygemm's handle, with the settings of cuBLAS's.
-struct Session {
-  mygemmHandle_t handle;
-  int device;
+// The settings of a call's handle.
+struct HandleSettings {
   Settings settings;
   Told told;
 };
 
-Outcome open_session(cublasHandle_t handle, Session* session) {
-  if (!known_version()) return kUnknownCublas;
-  session->device = current_device();
-  if (session->device < 0) return kNoDevice;
-  if (!read_settings(handle, &session->settings)) return kLeftToCublas;
-  if (session->settings.sm_count_target != 0) return kFewerSms;
-  session->told = told(handle);
-  if (session->told.device >= 0 && session->told.device != session->device) return kOtherDevice;
-  session->handle = thread_handle(session->device);
-  if (!session->handle) return kNoDevice;
-  mygemm_set_stream(session->handle, session->settings.stream);
-  mygemm_set_pointer_mode(session->handle,
-                          session->settings.pointer_mode == CUBLAS_POINTER_MODE_HOST
-                              ? MYGEMM_POINTER_MODE_HOST
-                              : MYGEMM_POINTER_MODE_DEVICE);
-  return kTaken;
+Outcome open(cublasHandle_t handle, Session* session, HandleSettings* of) {
+  if (!known_version(kGetProperty)) return kUnknownCublas;
+  of->told = told(handle);
+  const Outcome outcome = open_session(of->told.device, session);
+  if (outcome != kTaken) return outcome;
+  if (!read_settings(handle, &of->settings)) return kLeftToCublas;
+  return of->settings.sm_count_target == 0 ? kTaken : kFewerSms;
 }
 
-// cuBLAS's own environment variable: with it, default math means emulated FP32 on GPUs that have
-// it.
-bool emulation_is_wanted() {
-  static const bool wanted = [] {
-    const char* value = std::getenv("CUBLAS_EMULATE_SINGLE_PRECISION");
-    return value && *value && std::strcmp(value, "0") != 0;
-  }();
-  return wanted;
+void set_up(const Session& session, const Settings& settings, cublasComputeType_t compute) {
+  const bool pedantic =
+      compute == CUBLAS_COMPUTE_32F_PEDANTIC || (settings.math & 0xf) == CUBLAS_PEDANTIC_MATH;
+  set_up(session, settings.stream, settings.pointer_mode != CUBLAS_POINTER_MODE_HOST, pedantic);
 }
 
 // Flags above the low four bits concern 16-bit types, emulated FP64 does not concern FP32; not all
@@ -58,18 +39,6 @@ bool wants_fp32(cublasMath_t math) {
   const int mode = math & 0xf;
   if (mode == CUBLAS_PEDANTIC_MATH) return true;
   return (mode == CUBLAS_DEFAULT_MATH || mode == kEmulatedFp64) && !emulation_is_wanted();
-}
-
-// Default math is mygemm's default, or strict if MYGEMM_MATH says so; pedantic is strict.
-void set_math(const Session& session, cublasComputeType_t compute) {
-  static const mygemmMathMode_t default_mode = [&] {
-    mygemmMathMode_t mode = MYGEMM_MATH_DEFAULT;
-    mygemm_get_math_mode(session.handle, &mode);
-    return mode;
-  }();
-  const bool pedantic = compute == CUBLAS_COMPUTE_32F_PEDANTIC ||
-                        (session.settings.math & 0xf) == CUBLAS_PEDANTIC_MATH;
-  mygemm_set_math_mode(session.handle, pedantic ? MYGEMM_MATH_STRICT : default_mode);
 }
 
 // Calls that name another algorithm are forwarded, although cuBLAS ignores it from sm_80 on.
@@ -119,25 +88,18 @@ mygemmStatus_t run(mygemmHandle_t handle, const GemmCall& call) {
                       call.b.ld, beta, static_cast<float*>(c), call.c.ld);
 }
 
-// Every call sets one or none: that of an earlier call may have been freed.
-void use_workspace(const Session& session, void* workspace, size_t bytes) {
-  if (mygemm_set_workspace(session.handle, workspace, workspace ? bytes : 0) !=
-      MYGEMM_STATUS_SUCCESS) {
-    mygemm_set_workspace(session.handle, nullptr, 0);
-  }
-}
-
 // Runs in the workspace of cuBLAS's handle, or in one that lasts as long as the call.
-mygemmStatus_t run_in_workspace(const Session& session, const GemmCall& call) {
-  if (session.told.workspace) {
-    use_workspace(session, session.told.workspace, session.told.workspace_bytes);
+mygemmStatus_t run_in_workspace(const Session& session, const HandleSettings& of,
+                                const GemmCall& call) {
+  if (of.told.workspace) {
+    use_workspace(session, of.told.workspace, of.told.workspace_bytes);
     return run(session.handle, call);
   }
   size_t wanted = 0;
   mygemm_sgemm_workspace_size(session.handle, static_cast<mygemmOperation_t>(call.transa),
                               static_cast<mygemmOperation_t>(call.transb), call.m, call.n, call.k,
                               call.batch_count, &wanted);
-  const StreamMemory memory(session.device, session.settings.stream, wanted);
+  const StreamMemory memory(session.device, of.settings.stream, wanted);
   use_workspace(session, memory.data(), wanted);
   return run(session.handle, call);
 }
@@ -146,14 +108,9 @@ bool has_null(const GemmCall& call) {
   return !call.alpha || !call.beta || !call.a.matrix || !call.b.matrix || !call.c.matrix;
 }
 
-// A call that mygemm refused has written nothing, and cuBLAS gives its own answer to it.
-std::optional<cublasStatus_t> settle(Function function, mygemmStatus_t status) {
-  if (status == MYGEMM_STATUS_SUCCESS || status == MYGEMM_STATUS_EXECUTION_FAILED) {
-    count(function, kTaken);
-    return static_cast<cublasStatus_t>(status);
-  }
-  count(function, kLeftToCublas);
-  return std::nullopt;
+double flop_of(const GemmCall& call) {
+  return 2.0 * static_cast<double>(call.m) * static_cast<double>(call.n) *
+         static_cast<double>(call.k) * static_cast<double>(call.batch_count);
 }
 
 bool is_operation(cublasOperation_t operation) {
@@ -184,32 +141,35 @@ const Summand* transposed(const Summand& a, const Summand& b, const GeamCall& ca
 
 std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, const GemmCall& call) {
   Session session;
+  HandleSettings of;
+  const double flop = flop_of(call);
   Outcome outcome = judge(call);
-  if (outcome == kTaken) outcome = open_session(handle, &session);
-  if (outcome == kTaken && !wants_fp32(session.settings.math) &&
+  if (outcome == kTaken) outcome = open(handle, &session, &of);
+  if (outcome == kTaken && !wants_fp32(of.settings.math) &&
       call.compute != CUBLAS_COMPUTE_32F_PEDANTIC) {
     outcome = kReducedPrecision;
   }
   if (outcome != kTaken) {
-    count(function, outcome);
+    count(function, outcome, flop);
     return std::nullopt;
   }
-  set_math(session, call.compute);
-  const mygemmStatus_t status = run_in_workspace(session, call);
+  set_up(session, of.settings, call.compute);
+  const mygemmStatus_t status = run_in_workspace(session, of, call);
   if (status == MYGEMM_STATUS_INVALID_VALUE && has_null(call)) {
     // The plain functions of cuBLAS refuse NULL, the others dereference it.
-    count(function, kTaken);
+    count(function, kTaken, flop);
     return CUBLAS_STATUS_INVALID_VALUE;
   }
-  return settle(function, status);
+  return settle(function, status, flop);
 }
 
 std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, const GeamCall& call) {
   Session session;
+  HandleSettings of;
   Outcome outcome = call.m > 0 && call.n > 0 && call.alpha && call.beta ? kTaken : kLeftToCublas;
-  if (outcome == kTaken) outcome = open_session(handle, &session);
+  if (outcome == kTaken) outcome = open(handle, &session, &of);
   // Scalars in device memory cannot be read here.
-  if (outcome == kTaken && session.settings.pointer_mode != CUBLAS_POINTER_MODE_HOST) {
+  if (outcome == kTaken && of.settings.pointer_mode != CUBLAS_POINTER_MODE_HOST) {
     outcome = kNotATranspose;
   }
   const Summand a{call.transa, call.alpha, call.a, call.lda};
@@ -217,13 +177,16 @@ std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, con
   const Summand* moved = outcome == kTaken ? transposed(a, b, call) : nullptr;
   if (outcome == kTaken && !moved) outcome = kNotATranspose;
   if (outcome != kTaken) {
-    count(function, outcome);
+    count(function, outcome, 0);
     return std::nullopt;
   }
+  set_up(session, of.settings, CUBLAS_COMPUTE_32F);
   use_workspace(session, nullptr, 0);
   // Column-major n x m into column-major m x n.
-  return settle(function, mygemm_transpose(session.handle, sizeof(float), call.m, call.n,
-                                           moved->matrix, moved->ld, call.c, call.ldc));
+  return settle(function,
+                mygemm_transpose(session.handle, sizeof(float), call.m, call.n, moved->matrix,
+                                 moved->ld, call.c, call.ldc),
+                0);
 }
 
 }  // namespace mygemm::cublas

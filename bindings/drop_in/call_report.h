@@ -23,16 +23,33 @@ inline bool report_is_wanted() {
 template <size_t kFunctions, size_t kOutcomes>
 class CallCounts {
  public:
+  // Calls, and the operations of their products.
+  struct Count {
+    long long calls = 0;
+    double flop = 0;
+
+    Count& operator+=(const Count& other) {
+      calls += other.calls;
+      flop += other.flop;
+      return *this;
+    }
+  };
+
   // Without a report, threads do not contend for the counts.
-  void add(size_t function, size_t outcome) {
-    if (report_is_wanted()) counts_[function][outcome].fetch_add(1, std::memory_order_relaxed);
+  void add(size_t function, size_t outcome, double flop = 0) {
+    if (!report_is_wanted()) return;
+    calls_[function][outcome].fetch_add(1, std::memory_order_relaxed);
+    if (flop > 0) flop_[function][outcome].fetch_add(flop, std::memory_order_relaxed);
   }
-  long long of(size_t function, size_t outcome) const { return counts_[function][outcome]; }
+  Count of(size_t function, size_t outcome) const {
+    return {calls_[function][outcome], flop_[function][outcome]};
+  }
 
   // Calls print(function) for each function with a count, after a heading. Processes that call none
   // of our functions print nothing: a preloaded library is in every child.
+  // Returns whether there was one.
   template <class Print>
-  void report(Print print) const {
+  bool report(Print print) const {
     bool begun = false;
     for (size_t function = 0; function < kFunctions; ++function) {
       if (!is_used(function)) continue;
@@ -40,17 +57,21 @@ class CallCounts {
       begun = true;
       print(function);
     }
+    return begun;
   }
 
  private:
   bool is_used(size_t function) const {
-    for (const auto& count : counts_[function]) {
-      if (count > 0) return true;
+    for (const auto& calls : calls_[function]) {
+      if (calls > 0) return true;
     }
     return false;
   }
 
-  std::array<std::array<std::atomic<long long>, kOutcomes>, kFunctions> counts_{};
+  template <class Number>
+  using Table = std::array<std::array<std::atomic<Number>, kOutcomes>, kFunctions>;
+  Table<long long> calls_{};
+  Table<double> flop_{};
 };
 
 }  // namespace mygemm::drop_in

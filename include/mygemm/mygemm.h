@@ -76,16 +76,32 @@ typedef enum {
   MYGEMM_MATH_FAST = 2
 } mygemmMathMode_t;
 
-/* The function that a product applies to each element last, in FP32:
+/* The function that a product applies to each element t last, in FP32:
  *   RELU: t > 0 ? t : 0, and NaN stays NaN
  *   GELU: t / (1 + exp(-2 u)), u = sqrt(2 / pi) * (t + 0.044715 t^3): the tanh form,
  *         0.5 t (1 + tanh u), without its cancellation; its relative error is at most
- *         (4 + 8 |u|) * 2^-23, results next to 0 may become 0, and -inf gives NaN */
+ *         (4 + 8 |u|) * 2^-23, results next to 0 may become 0, and -inf gives NaN
+ * The others are gradients: t times the derivative at what aux holds of an earlier product, as RELU
+ * and GELU leave it there; see mygemm_gemm.
+ *   RELU_GRADIENT: the bit of aux ? t : 0
+ *   GELU_GRADIENT: t * g(x), x the element of aux, s = 1 / (1 + exp(-2 u(x))),
+ *         g(x) = s + 2 x s (1 - s) u'(x), u'(x) = sqrt(2 / pi) * (1 + 3 * 0.044715 x^2); g has an
+ *         absolute error of at most 2^-19, and is 0 or 1 where x is large */
 typedef enum {
   MYGEMM_ACTIVATION_NONE = 0,
   MYGEMM_ACTIVATION_RELU = 1,
-  MYGEMM_ACTIVATION_GELU = 2
+  MYGEMM_ACTIVATION_GELU = 2,
+  MYGEMM_ACTIVATION_RELU_GRADIENT = 3,
+  MYGEMM_ACTIVATION_GELU_GRADIENT = 4
 } mygemmActivation_t;
+
+/* Sums that a product makes besides D, as gradients of a bias are. */
+typedef enum {
+  MYGEMM_SUMS_NONE = 0,
+  MYGEMM_SUMS_OF_D = 1, /* of each row of D: m values */
+  MYGEMM_SUMS_OF_A = 2, /* of each row of op(A), over k: m values */
+  MYGEMM_SUMS_OF_B = 3  /* of each column of op(B), over k: n values */
+} mygemmSums_t;
 
 /* Where alpha and beta of a matrix product live. Host values are read during the call; device
  * values are read when the kernel runs. The host backend reads both during the call. */
@@ -150,13 +166,22 @@ typedef struct {
   const void *const *B_array;
   const void *const *C_array;
   void *const *D_array;
+  /* NULL, or what the activation stores for its gradient, or the gradient reads: column-major m x n
+   * of bits or of floats; see mygemm_gemm. */
+  void *aux;
+  int64_t ldaux, stride_aux; /* elements: bits or floats */
+  /* With sums_of: m or n floats, one behind the other, for each product of the batch. */
+  void *sums;
+  int64_t stride_sums;
+  int32_t sums_of; /* mygemmSums_t */
 } mygemmGemm_t;
 
-#define MYGEMM_GEMM_INIT                                                                       \
-  {                                                                                            \
-    sizeof(mygemmGemm_t), MYGEMM_OP_N, MYGEMM_OP_N, 0, 0, 0, 1, MYGEMM_R_32F, MYGEMM_R_32F,    \
-        MYGEMM_R_32F, MYGEMM_R_32F, MYGEMM_MATH_OF_HANDLE, MYGEMM_ACTIVATION_NONE, NULL, NULL, \
-        NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL        \
+#define MYGEMM_GEMM_INIT                                                                          \
+  {                                                                                               \
+    sizeof(mygemmGemm_t), MYGEMM_OP_N, MYGEMM_OP_N, 0, 0, 0, 1, MYGEMM_R_32F, MYGEMM_R_32F,       \
+        MYGEMM_R_32F, MYGEMM_R_32F, MYGEMM_MATH_OF_HANDLE, MYGEMM_ACTIVATION_NONE, NULL, NULL,    \
+        NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, 0, \
+        0, NULL, 0, MYGEMM_SUMS_NONE                                                              \
   }
 
 /* ---- library -------------------------------------------------------------------------------- */
@@ -259,10 +284,24 @@ MYGEMM_API mygemmStatus_t mygemm_sgemm_batched(
  *   D must not overlap A, B or bias, nor its matrices one another.
  * Reads A and B unless k = 0 or alpha = 0 (then they may be NULL), C unless beta = 0 (where that is
  * a host value, C may then point anywhere), bias unless it is NULL. Calls with nothing to do: m, n
- * or batch_count is 0; or C is D, beta = 1, A and B are not read and there is neither bias nor
- * activation. Matrix pointers and bias are multiples of 4 bytes. What arrays of pointers hold is
- * checked as in mygemm_sgemm_batched, which with its two siblings is a shorthand for this call.
- * call->alpha and call->beta follow the handle's pointer mode.
+ * or batch_count is 0; or C is D, beta = 1, A and B are not read and there is neither bias,
+ * activation nor sums. Matrix pointers, bias, aux and sums are multiples of 4 bytes. What arrays of
+ * pointers hold is checked as in mygemm_sgemm_batched, which with its two siblings is a shorthand
+ * for this call. call->alpha and call->beta follow the handle's pointer mode.
+ *
+ * aux belongs to the activation. RELU and GELU write it, or not where it is NULL, from the elements
+ * t that they are applied to. RELU_GRADIENT and GELU_GRADIENT read it. NONE ignores it.
+ *   GELU, GELU_GRADIENT: floats; element (i, j) is aux[i + j * ldaux]; ldaux >= max(1, m)
+ *   RELU, RELU_GRADIENT: bits, 0 where t < 0, else 1, also where t is 0 or NaN. Element (i, j) is
+ *     bit i % 8 of byte (i + j * ldaux) / 8; ldaux >= max(1, m); ldaux and stride_aux are multiples
+ *     of 32. Bytes without a bit of a row below m are not written, other bits become 0.
+ *
+ * sums receives the sums that sums_of names, one of the m or n values behind the other, in FP32.
+ * Sums of D are made of D as stored. Those of A and B read that operand whatever alpha is; with
+ * k = 0 they are 0.
+ *
+ * D, aux where it is written, and sums must overlap neither one another nor what is read, but C may
+ * be D.
  * Errors: NOT_INITIALIZED, INVALID_VALUE (call is NULL, struct_size is too small, or an argument
  * breaks a rule), NOT_SUPPORTED (types other than FP32; a field that this library does not know),
  * EXECUTION_FAILED. */

@@ -23,8 +23,25 @@ template <int kWidth>
   t = t / (1.0f + exponential);
 }
 
+// t times the derivative of gelu() at x, which is bounded so that no factor is infinite: s + x s
+// (1 - s) 2u', s = 1 / (1 + exp(-2 u)).
+template <int kWidth>
+[[gnu::always_inline]] inline void times_gelu_derivative(typename Simd<kWidth>::Float& t,
+                                                         typename Simd<kWidth>::Float x) {
+  using Float = typename Simd<kWidth>::Float;
+  constexpr float kTwoU = 1.5957691216f, kCubic = 0.044715f;  // 2 sqrt(2 / pi)
+  const Float most = Float{} + 16.0f;
+  x = x > most ? most : x < -most ? -most : x;  // NaN stays
+  const Float square = x * x;
+  Float exponential = x * (1.0f + kCubic * square) * -kTwoU;
+  exponentiate<kWidth>(exponential);
+  const Float s = 1.0f / (1.0f + exponential);
+  t *= s + x * s * ((1.0f - s) * kTwoU * (1.0f + 3.0f * kCubic * square));
+}
+
+// A vector of results: aux has as many floats, written or read by the activation, or nullptr.
 template <int kWidth, mygemmActivation_t kActivation>
-[[gnu::always_inline]] inline void finish_vector(float* d, const float* bias) {
+[[gnu::always_inline]] inline void finish_vector(float* d, const float* bias, float* aux) {
   using Float = typename Simd<kWidth>::Float;
   Float t;
   load(t, d);
@@ -35,55 +52,89 @@ template <int kWidth, mygemmActivation_t kActivation>
   }
   const Float zero{};
   if constexpr (kActivation == MYGEMM_ACTIVATION_RELU) t = t <= zero ? zero : t;  // NaN stays
-  if constexpr (kActivation == MYGEMM_ACTIVATION_GELU) gelu<kWidth>(t);
+  if constexpr (kActivation == MYGEMM_ACTIVATION_GELU) {
+    if (aux) store(aux, t);
+    gelu<kWidth>(t);
+  }
+  if constexpr (kActivation == MYGEMM_ACTIVATION_RELU_GRADIENT) {
+    Float bits;
+    load(bits, aux);
+    t = bits != zero ? t : zero;
+  }
+  if constexpr (kActivation == MYGEMM_ACTIVATION_GELU_GRADIENT) {
+    Float x;
+    load(x, aux);
+    times_gelu_derivative<kWidth>(t, x);
+  }
   store(d, t);
+}
+
+// The elements of aux of `count` rows of a column; bits as 0 and 1.
+inline void load_aux(const void* aux, bool is_bits, int64_t number, int64_t count, float* to) {
+  if (!is_bits) {
+    std::copy_n(static_cast<const float*>(aux) + number, count, to);
+    return;
+  }
+  const auto* bytes = static_cast<const uint8_t*>(aux);
+  for (int64_t i = number; i < number + count; ++i) {
+    *to++ = static_cast<float>(bytes[i / 8] >> i % 8 & 1);
+  }
 }
 
 // The last rows of a column are computed in a copy as wide as a vector: the same instructions, so
 // the same bits, as for any other row.
-template <int kWidth, mygemmActivation_t kActivation>
-[[gnu::always_inline]] inline void finish_columns(float* d, int64_t ld, const float* bias,
-                                                  int64_t rows, int64_t columns) {
-  const int64_t whole = rows / kWidth * kWidth, rest = rows - whole;
-  float last_bias[kWidth] = {};
-  if (bias) std::copy_n(bias + whole, rest, last_bias);
-  for (int64_t j = 0; j < columns; ++j, d += ld) {
-    for (int64_t i = 0; i < whole; i += kWidth) {
-      finish_vector<kWidth, kActivation>(d + i, bias ? bias + i : nullptr);
+template <int kWidth, mygemmActivation_t kActivation, class Block>
+[[gnu::always_inline]] inline void finish_columns(const Block& block, int64_t rows,
+                                                  int64_t columns) {
+  constexpr bool kBits = kActivation == MYGEMM_ACTIVATION_RELU_GRADIENT;
+  constexpr bool kReadsAux = kBits || kActivation == MYGEMM_ACTIVATION_GELU_GRADIENT;
+  const bool stores_aux = kActivation == MYGEMM_ACTIVATION_GELU && block.aux;
+  const float* bias = block.bias;
+  for (int64_t j = 0; j < columns; ++j) {
+    float* const d = block.d + j * block.ld;
+    const int64_t number = block.aux_number + j * block.ldaux;
+    for (int64_t i = 0; i < rows; i += kWidth) {
+      const int64_t count = std::min<int64_t>(kWidth, rows - i);
+      float aux[kWidth] = {};
+      if constexpr (kReadsAux) load_aux(block.aux, kBits, number + i, count, aux);
+      if (count == kWidth) {
+        finish_vector<kWidth, kActivation>(d + i, bias ? bias + i : nullptr, aux);
+      } else {
+        float last[kWidth] = {}, last_bias[kWidth] = {};
+        std::copy_n(d + i, count, last);
+        if (bias) std::copy_n(bias + i, count, last_bias);
+        finish_vector<kWidth, kActivation>(last, bias ? last_bias : nullptr, aux);
+        std::copy_n(last, count, d + i);
+      }
+      if (stores_aux) std::copy_n(aux, count, static_cast<float*>(block.aux) + number + i);
     }
-    if (rest == 0) continue;
-    float last[kWidth] = {};
-    std::copy_n(d + whole, rest, last);
-    finish_vector<kWidth, kActivation>(last, bias ? last_bias : nullptr);
-    std::copy_n(last, rest, d + whole);
   }
 }
 
 #if defined(__x86_64__)
-template <mygemmActivation_t kActivation>
-[[gnu::target("avx512f,avx2,fma")]] void finish_avx512(float* d, int64_t ld, const float* bias,
-                                                       int64_t rows, int64_t columns) {
-  finish_columns<16, kActivation>(d, ld, bias, rows, columns);
+template <mygemmActivation_t kActivation, class Block>
+[[gnu::target("avx512f,avx2,fma")]] void finish_avx512(const Block& block, int64_t rows,
+                                                       int64_t columns) {
+  finish_columns<16, kActivation>(block, rows, columns);
 }
-template <mygemmActivation_t kActivation>
-[[gnu::target("avx2,fma")]] void finish_avx2(float* d, int64_t ld, const float* bias, int64_t rows,
-                                             int64_t columns) {
-  finish_columns<8, kActivation>(d, ld, bias, rows, columns);
+template <mygemmActivation_t kActivation, class Block>
+[[gnu::target("avx2,fma")]] void finish_avx2(const Block& block, int64_t rows, int64_t columns) {
+  finish_columns<8, kActivation>(block, rows, columns);
 }
 #endif
-template <mygemmActivation_t kActivation>
-void finish_baseline(float* d, int64_t ld, const float* bias, int64_t rows, int64_t columns) {
-  finish_columns<4, kActivation>(d, ld, bias, rows, columns);
+template <mygemmActivation_t kActivation, class Block>
+void finish_baseline(const Block& block, int64_t rows, int64_t columns) {
+  finish_columns<4, kActivation>(block, rows, columns);
 }
 
 // The fastest variant for this processor.
-template <mygemmActivation_t kActivation>
+template <mygemmActivation_t kActivation, class Block>
 constexpr auto fastest() {
 #if defined(__x86_64__)
-  if (simd_level() == SimdLevel::kAvx512) return finish_avx512<kActivation>;
-  if (simd_level() == SimdLevel::kAvx2) return finish_avx2<kActivation>;
+  if (simd_level() == SimdLevel::kAvx512) return finish_avx512<kActivation, Block>;
+  if (simd_level() == SimdLevel::kAvx2) return finish_avx2<kActivation, Block>;
 #endif
-  return finish_baseline<kActivation>;
+  return finish_baseline<kActivation, Block>;
 }
 
 // Elements of D in one task: enough to amortise the scheduling of tasks.
@@ -94,19 +145,28 @@ constexpr int64_t kElementsAtATime = 16384;
 Epilogue::Epilogue(const GemmProblem& problem) : problem_(problem), finish_columns_(nullptr) {
   switch (problem.epilogue.activation) {
     case MYGEMM_ACTIVATION_NONE:
-      if (problem.epilogue.bias) finish_columns_ = fastest<MYGEMM_ACTIVATION_NONE>();
+      if (problem.epilogue.bias) finish_columns_ = fastest<MYGEMM_ACTIVATION_NONE, Block>();
       break;
-    case MYGEMM_ACTIVATION_RELU: finish_columns_ = fastest<MYGEMM_ACTIVATION_RELU>(); break;
-    case MYGEMM_ACTIVATION_GELU: finish_columns_ = fastest<MYGEMM_ACTIVATION_GELU>(); break;
+    case MYGEMM_ACTIVATION_RELU: finish_columns_ = fastest<MYGEMM_ACTIVATION_RELU, Block>(); break;
+    case MYGEMM_ACTIVATION_GELU: finish_columns_ = fastest<MYGEMM_ACTIVATION_GELU, Block>(); break;
+    case MYGEMM_ACTIVATION_RELU_GRADIENT:
+      finish_columns_ = fastest<MYGEMM_ACTIVATION_RELU_GRADIENT, Block>();
+      break;
+    case MYGEMM_ACTIVATION_GELU_GRADIENT:
+      finish_columns_ = fastest<MYGEMM_ACTIVATION_GELU_GRADIENT, Block>();
+      break;
   }
 }
 
 void Epilogue::finish_some(int64_t matrix, int64_t row, int64_t column, int64_t rows,
                            int64_t columns) const {
   const Operand& d = problem_.d;
-  const float* bias = static_cast<const float*>(problem_.epilogue.bias);
-  if (bias) bias += matrix * problem_.epilogue.stride_bias + row;
-  finish_columns_(d.matrix<float>(matrix) + row + column * d.ld, d.ld, bias, rows, columns);
+  const mygemm::Epilogue& epilogue = problem_.epilogue;
+  const float* bias = static_cast<const float*>(epilogue.bias);
+  if (bias) bias += matrix * epilogue.stride_bias + row;
+  finish_columns_({d.matrix<float>(matrix) + row + column * d.ld, d.ld, bias, epilogue.aux,
+                   matrix * epilogue.stride_aux + row + column * epilogue.ldaux, epilogue.ldaux},
+                  rows, columns);
 }
 
 // Calls body(matrix, column, columns) for all columns of all matrices, on several threads.

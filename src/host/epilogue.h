@@ -28,8 +28,16 @@ class Epilogue {
   void copy_c_to_d() const;
 
  private:
-  using FinishColumns = void (*)(float* d, int64_t ld, const float* bias, int64_t rows,
-                                 int64_t columns);
+  // The places of a block's first element, and the distances of columns. aux: a number; see
+  // Epilogue in problem.h.
+  struct Block {
+    float* d;
+    int64_t ld;
+    const float* bias;
+    void* aux;
+    int64_t aux_number, ldaux;
+  };
+  using FinishColumns = void (*)(const Block& block, int64_t rows, int64_t columns);
 
   void finish_some(int64_t matrix, int64_t row, int64_t column, int64_t rows,
                    int64_t columns) const;

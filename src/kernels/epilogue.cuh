@@ -3,7 +3,8 @@
 // A kernel stores sums through one of three types, which say what they make of a sum:
 //   PartialSums     the sum itself: it is one of several that are still to be added up
 //   ScaleEpilogue   alpha * sum + beta * D, in place: all there is to most calls
-//   FusedEpilogue   activation(alpha * sum + beta * C + bias), where C may be another matrix
+//   FusedEpilogue   activation(alpha * sum + beta * C + bias), where C may be another matrix, and
+//                   aux may be an operand of the activation
 // with_epilogue() chooses between the last two, once for a tile.
 #pragma once
 
@@ -69,9 +70,17 @@ __device__ __forceinline__ float gelu(float t) {
 
 __device__ __forceinline__ float relu(float t) { return t <= 0.0f ? 0.0f : t; }  // NaN stays
 
-__device__ __forceinline__ float activate(float t, mygemmActivation_t activation) {
-  if (activation == MYGEMM_ACTIVATION_RELU) return relu(t);
-  return activation == MYGEMM_ACTIVATION_GELU ? gelu(t) : t;
+// The derivative of gelu() at x: s + x s (1 - s) 2u', s = 1 / (1 + exp(-2 u)). Where exp(-2 u) is
+// infinite, s is 0 and 1 - s is 1; x is bounded, so that no factor is infinite.
+__device__ __forceinline__ float gelu_derivative(float x) {
+  constexpr float kTwoU = 1.5957691216f, kCubic = 0.044715f;  // 2 sqrt(2 / pi)
+  constexpr float kLog2E = 1.4426950409f, kMost = 16.0f;
+  const float bounded = fminf(fmaxf(x, -kMost), kMost), square = bounded * bounded;
+  const float two_u = kTwoU * bounded * fmaf(kCubic, square, 1.0f);
+  const float s = __fdividef(1.0f, 1.0f + ptx::exp2_approx(-kLog2E * two_u));
+  const float derivative =
+      fmaf(bounded * s, (1.0f - s) * kTwoU * fmaf(3.0f * kCubic, square, 1.0f), s);
+  return isnan(x) ? x : derivative;
 }
 
 // Rows and columns are those of the tile. kTransposed: the kernel computes D^T, and they are
@@ -88,13 +97,21 @@ class FusedEpilogue {
     bias_ = p.epilogue.bias == nullptr ? nullptr
                                        : static_cast<const float*>(p.epilogue.bias) +
                                              at.batch * p.epilogue.stride_bias + i;
+    aux_ = at.batch * p.epilogue.stride_aux + i + j * p.epilogue.ldaux;
   }
 
   __device__ __forceinline__ bool reads_d() const { return false; }
   __device__ __forceinline__ float finish(int row, int column, float sum, const float*) const {
     float t = c_ ? scaled(sum, c(row, column)) : scalars_.alpha * sum;
     if (bias_) t += bias(kTransposed ? column : row);
-    return activate(t, p_.epilogue.activation);
+    switch (p_.epilogue.activation) {
+      case MYGEMM_ACTIVATION_NONE: return t;
+      case MYGEMM_ACTIVATION_RELU: return relu(t);
+      case MYGEMM_ACTIVATION_GELU: break;
+      default: return times_derivative(t, aux(row, column));
+    }
+    if (stores_aux()) store_aux(row, column, t);
+    return gelu(t);
   }
 
   // The same in steps, for kernels that finish several results at once: an element of C, where beta
@@ -110,7 +127,7 @@ class FusedEpilogue {
   __device__ __forceinline__ float bias(int row) const { return __ldg(bias_ + row); }
   template <int kCount>
   __device__ __forceinline__ void activate_all(float (&t)[kCount]) const {
-    if (p_.epilogue.activation == MYGEMM_ACTIVATION_NONE) return;
+    if (p_.epilogue.activation == MYGEMM_ACTIVATION_NONE || is_gradient()) return;
     const bool is_gelu = p_.epilogue.activation == MYGEMM_ACTIVATION_GELU;
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
@@ -121,17 +138,43 @@ class FusedEpilogue {
       if (!is_gelu) t[i] = relu(t[i]);
     }
   }
+  // GELU keeps t in aux.
+  __device__ __forceinline__ bool stores_aux() const {
+    return p_.epilogue.aux != nullptr && p_.epilogue.activation == MYGEMM_ACTIVATION_GELU;
+  }
+  __device__ __forceinline__ void store_aux(int row, int column, float t) const {
+    static_cast<float*>(p_.epilogue.aux)[aux_number(row, column)] = t;
+  }
+  // Gradients: the element of aux, and t times the derivative there.
+  __device__ __forceinline__ bool is_gradient() const { return p_.epilogue.is_gradient(); }
+  __device__ __forceinline__ float aux(int row, int column) const {
+    const int64_t number = aux_number(row, column);
+    if (!p_.epilogue.aux_is_bits()) return static_cast<const float*>(p_.epilogue.aux)[number];
+    const unsigned word = static_cast<const unsigned*>(p_.epilogue.aux)[number / 32];
+    return (word >> number % 32 & 1) != 0 ? 1.0f : 0.0f;
+  }
+  __device__ __forceinline__ float times_derivative(float t, float aux) const {
+    if (p_.epilogue.aux_is_bits()) return aux != 0.0f ? t : 0.0f;
+    return t * gelu_derivative(aux);
+  }
   // The tile's first column becomes its n-th.
   __device__ __forceinline__ void skip_columns(int n) {
     static_assert(!kTransposed);
     if (c_) c_ = ptx::advanced(c_, n * p_.c.ld);
+    aux_ += n * p_.epilogue.ldaux;
   }
 
  private:
+  __device__ __forceinline__ int64_t aux_number(int row, int column) const {
+    const int i = kTransposed ? column : row, j = kTransposed ? row : column;
+    return aux_ + i + j * p_.epilogue.ldaux;
+  }
+
   const GemmProblem& p_;
   Scalars scalars_;
   const float* c_;     // the tile's first element; nullptr: C is not read
   const float* bias_;  // of the tile's first row of D; nullptr: none
+  int64_t aux_;        // number of the tile's first element in aux
 };
 
 // Calls store(epilogue) with the epilogue of the problem for the tile there.

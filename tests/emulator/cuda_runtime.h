@@ -61,6 +61,13 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, void (*kernel)(Paramet
   return cudaOccupancyMaxActiveClusters(clusters, reinterpret_cast<const void*>(kernel), config);
 }
 
+// Device memory is the program's own.
+template <class T>
+cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
+  *address = const_cast<void*>(static_cast<const void*>(&symbol));
+  return cudaSuccess;
+}
+
 template <class T>
 cudaError_t cudaMalloc(T** data, size_t bytes) {
   return cudaMalloc(reinterpret_cast<void**>(data), bytes);

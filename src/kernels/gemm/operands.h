@@ -34,7 +34,7 @@ inline bool both_aligned(const GemmProblem& p) {
 // Whether a tensor map can describe the operand: see TensorMapShape for the rules.
 inline bool has_tensor_map(const Operand& x, int64_t batch_count) {
   constexpr int64_t kMostPitch = int64_t{1} << 36;
-  return columns_aligned(x, batch_count) && x.ld < kMostPitch &&
+  return columns_aligned(x, batch_count) && x.ld > 0 && x.ld < kMostPitch &&
          (batch_count == 1 || (x.stride >= 0 && x.stride < 4 * kMostPitch));
 }
 

@@ -261,6 +261,26 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
         value[r] += !kTransposed ? bias[half_of(r)] : at < to.columns() ? epilogue.bias(at) : 0.0f;
       }
     }
+    if (epilogue.is_gradient() || epilogue.stores_aux()) {
+      // Read in one go, as C is.
+      float aux[kCount] = {};
+      const bool reads = epilogue.is_gradient();
+#pragma unroll
+      for (int r = 0; r < kCount; ++r) {
+        const int first = column + column_of(r) - r % 2;
+        if (!place.inside(to, half_of(r), r % 2, first)) continue;
+        const int i = place.row_of(half_of(r)), j = first + place.column + r % 2;
+        if (reads) {
+          aux[r] = epilogue.aux(i, j);
+        } else {
+          epilogue.store_aux(i, j, value[r]);
+        }
+      }
+#pragma unroll
+      for (int r = 0; r < kCount; ++r) {
+        if (reads) value[r] = epilogue.times_derivative(value[r], aux[r]);
+      }
+    }
     epilogue.activate_all(value);
     if (right && all_inside<Rows, Tile>(to, warp)) {
       store_right<kTransposed, false, kColumns / 8>(value, to, Finished{}, place, column);
