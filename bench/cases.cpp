@@ -60,6 +60,10 @@ GemmCase complete(GemmCase p) {
   }
   p.stride_d = p.stride_d.value_or(p.ldd * p.n);
   p.stride_bias = p.stride_bias.value_or(p.m);
+  if (p.activation.find("gradient") != std::string::npos) p.aux = 1;
+  default_to(&p.ldaux, has_bits(p) ? (p.m + 31) / 32 * 32 : p.m);
+  p.stride_aux = p.form == "single" ? 0 : p.stride_aux.value_or(p.ldaux * p.n);
+  p.stride_sums = p.form == "single" ? 0 : p.stride_sums.value_or(p.sums == "b" ? p.n : p.m);
   if (p.c_is_d) {
     p.ldc = p.ldd;
     p.stride_c = p.stride_d;
@@ -129,6 +133,15 @@ Fields fields(const GemmCase& p) {
                                {"--activation", p.activation},
                                {"--c-is-d", text(p.c_is_d)},
                                {"--reads-c", text(p.reads_c)}});
+  if (p.aux) {
+    result.insert(result.end(), {{"--aux", "1"},
+                                 {"--ldaux", text(p.ldaux)},
+                                 {"--stride-aux", text(p.stride_aux.value_or(0))}});
+  }
+  if (p.sums != "none") {
+    result.insert(result.end(),
+                  {{"--sums", p.sums}, {"--stride-sums", text(p.stride_sums.value_or(0))}});
+  }
   return result;
 }
 
@@ -166,7 +179,9 @@ std::string label(const GemmCase& p) {
   std::string result = label(static_cast<const SgemmCase&>(p));
   result += p.reads_c ? " + C" : "";
   result += p.bias ? " + bias" : "";
-  return p.activation == "none" ? result : result + ", " + p.activation;
+  if (p.activation != "none") result += ", " + p.activation;
+  result += p.aux && p.activation.find("gradient") == std::string::npos ? " + aux" : "";
+  return p.sums == "none" ? result : result + ", sums of " + p.sums;
 }
 
 std::string label(const SoftmaxCase& p) {

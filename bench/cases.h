@@ -33,9 +33,17 @@ struct GemmCase : SgemmCase {
   std::optional<int64_t> stride_d;
   int64_t bias = 0;  // 1: one value for each row of D
   std::optional<int64_t> stride_bias;
-  std::string activation = "none";  // or "relu", "gelu"
+  std::string activation = "none";  // or "relu", "gelu", "relu-gradient", "gelu-gradient"
+  int64_t aux = 0;                  // 1: the activation leaves aux, or reads it, as gradients do
+  int64_t ldaux = 0;
+  std::optional<int64_t> stride_aux;
+  std::string sums = "none";  // or "d", "a", "b"
+  std::optional<int64_t> stride_sums;
   int64_t c_is_d = 1, reads_c = 0;  // reads_c: beta is 1, else 0
 };
+
+// Whether aux holds bits.
+inline bool has_bits(const GemmCase& c) { return c.activation.rfind("relu", 0) == 0; }
 
 // In the gradient x, dy and y stand for y, dy and dx, as in a log line.
 struct SoftmaxCase {

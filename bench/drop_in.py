@@ -2,15 +2,17 @@
 cuBLAS's own functions and with ours.
 
 Usage: drop_in.py DROP_IN [--out FILE] [--rounds N] [--commit HASH] [--only NAME ...] [--profile]
-       drop_in.py --table FILE [--write DOCUMENT | --check DOCUMENT]
+       drop_in.py --table FILE [--extremes] [--write DOCUMENT | --check DOCUMENT]
        drop_in.py --workload NAME [--profile]    one measurement, as a child: JSON in the last line
 
-DROP_IN is libmygemm_cublas.so; --table makes Markdown for docs/drop-in.md of what --out wrote.
+DROP_IN is libmygemm_cublas.so; --table makes Markdown of what --out wrote: for docs/drop-in.md, or
+with --extremes, the program that gained most and the one that gained least, for README.md.
 Needs a GPU, and PyTorch, JAX or CuPy where a program does: one that fails is in the record and in
 the table with the reason. Each measurement is a process of its own, since a preload is for a
 process's life; rounds alternate between the two. Reported is the median over rounds of each
-process's median. With --profile, the first round's training programs of PyTorch also look, after
-their measured steps, at the kernels that two more steps run on the GPU.
+process's median. MYGEMM_MATH is the children's, too. With --profile, the first round's training
+programs of PyTorch also look, after their measured steps, at the kernels that two more steps run on
+the GPU.
 """
 import argparse
 import datetime
@@ -29,7 +31,7 @@ import blas_offload
 import blocks
 import drop_in_workloads as workloads
 
-BLOCK = "bench/drop_in.py"  # the name of the document's block
+BLOCK = "bench/drop_in.py"  # the name of a document's block, in other math modes with the mode
 TIMEOUT = 300  # seconds of a child
 LONGEST_REASON = 200  # characters
 NUMBERS = {"first_loss": "loss of the first step", "gradient": "norm of its gradient",
@@ -167,6 +169,7 @@ def version(names):
 def machine():
     versions = {program: version(names) for program, names in PACKAGES.items()}
     return {"device": blas_offload.device_name(),
+            "math": os.environ.get("MYGEMM_MATH", "default"),
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
             "versions": {program: found for program, found in versions.items() if found}}
 
@@ -219,6 +222,13 @@ def differences(results):
             + ", ".join(found) + ".\n")
 
 
+def extremes(results):
+    """The entries of the programs that gained most and least."""
+    programs = [entry for entry in results
+                if "skipped" not in entry and entry["workload"] not in workloads.HOST]
+    return [choose(programs, key=lambda entry: entry["speedup"]) for choose in (max, min)]
+
+
 def table(record, file):
     results = record["results"]
     profiled = any("gpu_ms" in entry for entry in results)
@@ -226,19 +236,30 @@ def table(record, file):
     if profiled:
         heading.append("share of the GPU time of products that mygemm took")
     rounds = f"{record['rounds']} round{'s' if record['rounds'] != 1 else ''}"
+    math_mode = record.get("math", "default")
     about = [record["device"] or "no device", record["date"][:10], "commit " + record["commit"],
-             rounds, *(f"{name} {number}" for name, number in record.get("versions", {}).items())]
+             *([] if math_mode == "default" else [f"MYGEMM_MATH={math_mode}"]), rounds,
+             *(f"{name} {number}" for name, number in record.get("versions", {}).items())]
     return (blocks.table(heading, [[*cells(entry), *([share(entry)] if profiled else [])]
                                    for entry in results])
             + f"\n{', '.join(about)}; bench/results/{file.name}.\n" + differences(results))
 
 
 def show_table(arguments):
-    text = table(json.loads(arguments.table.read_text()), arguments.table)
+    record = json.loads(arguments.table.read_text())
+    block = BLOCK
+    if record.get("math", "default") != "default":
+        block += " " + record["math"]
+    if arguments.extremes:
+        block += " extremes"
+        record["results"] = extremes(record["results"])
+        for entry in record["results"]:  # losses are not these programs' alone
+            entry.pop("differences", None)
+    text = table(record, arguments.table)
     if arguments.write:
-        blocks.write(arguments.write, {BLOCK: text})
+        blocks.write(arguments.write, {block: text})
     elif arguments.check:
-        blocks.check(arguments.check, {BLOCK: text})
+        blocks.check(arguments.check, {block: text})
     else:
         print(text, end="")
 
@@ -255,6 +276,7 @@ def main():
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--table", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--extremes", action="store_true")
     parser.add_argument("--write", type=pathlib.Path, metavar="DOCUMENT")
     parser.add_argument("--check", type=pathlib.Path, metavar="DOCUMENT")
     arguments = parser.parse_args()

@@ -352,6 +352,9 @@ WORKLOADS = {workload.__name__: workload for workload in [
     *TRAINING, jax_4096, jax_2048, jax_2048_without_triton, lu, cholesky, qr, svd,
     cupy_normal_equations, cupy_lstsq, small_product, small_linear, small_bf16_product]}
 
+# Those that measure the host.
+HOST = {"small_product", "small_linear", "small_bf16_product"}
+
 JAX = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 # Variables of a program's process. Workers of torch.compile would outlive it.
 ENVIRONMENT = {

@@ -6,9 +6,18 @@ namespace bench {
 namespace {
 
 mygemmActivation_t activation(const std::string& name) {
-  return name == "relu"   ? MYGEMM_ACTIVATION_RELU
-         : name == "gelu" ? MYGEMM_ACTIVATION_GELU
-                          : MYGEMM_ACTIVATION_NONE;
+  return name == "relu"            ? MYGEMM_ACTIVATION_RELU
+         : name == "gelu"          ? MYGEMM_ACTIVATION_GELU
+         : name == "relu-gradient" ? MYGEMM_ACTIVATION_RELU_GRADIENT
+         : name == "gelu-gradient" ? MYGEMM_ACTIVATION_GELU_GRADIENT
+                                   : MYGEMM_ACTIVATION_NONE;
+}
+
+mygemmSums_t sums(const std::string& name) {
+  return name == "d"   ? MYGEMM_SUMS_OF_D
+         : name == "a" ? MYGEMM_SUMS_OF_A
+         : name == "b" ? MYGEMM_SUMS_OF_B
+                       : MYGEMM_SUMS_NONE;
 }
 
 // The product whose C is this one's D.
@@ -27,8 +36,20 @@ Extent extent_of_bias(const GemmCase& c) {
   return c.bias ? Extent(c.m, 1, *c.stride_bias, c.batch) : Extent(0, 0, 0, 1);
 }
 
+// In floats: 32 bits each.
+Extent extent_of_aux(const GemmCase& c) {
+  if (!c.aux || c.activation == "none") return Extent(0, 0, 0, 1);
+  const int64_t to_float = has_bits(c) ? 32 : 1;
+  return Extent(c.ldaux / to_float, c.n, *c.stride_aux / to_float, c.batch);
+}
+Extent extent_of_sums(const GemmCase& c) {
+  if (c.sums == "none") return Extent(0, 0, 0, 1);
+  return Extent(c.sums == "b" ? c.n : c.m, 1, *c.stride_sums, c.batch);
+}
+
 int64_t bytes_of_a_set(const GemmCase& c) {
-  const int64_t more = extent_of_c(c).elements + extent_of_bias(c).elements;
+  const int64_t more = extent_of_c(c).elements + extent_of_bias(c).elements +
+                       extent_of_aux(c).elements + extent_of_sums(c).elements;
   return Product::bytes_of_a_set(plain_case(c)) + more * static_cast<int64_t>(sizeof(float));
 }
 
@@ -41,6 +62,8 @@ class FusedProduct {
         plain_(machine, plain_case_, sets),
         c_(operand(machine, extent_of_c(c), sets, 4)),
         bias_(operand(machine, extent_of_bias(c), sets, 5)),
+        aux_(operand(machine, extent_of_aux(c), sets, 6)),
+        sums_(operand(machine, extent_of_sums(c), sets, 7)),
         beta_(c.reads_c ? 1.0f : 0.0f) {
     if (c.form == "pointers" && !c.c_is_d) {
       c_pointers_ = PointerArrays(machine, c_, sets, c.batch,
@@ -74,6 +97,12 @@ class FusedProduct {
     call.stride_d = *case_.stride_d;
     if (case_.bias) call.bias = bias_.at(i);
     call.stride_bias = *case_.stride_bias;
+    if (case_.aux) call.aux = aux_.at(i);
+    call.ldaux = case_.ldaux;
+    call.stride_aux = *case_.stride_aux;
+    call.sums_of = sums(case_.sums);
+    if (call.sums_of != MYGEMM_SUMS_NONE) call.sums = sums_.at(i);
+    call.stride_sums = *case_.stride_sums;
     if (pointers) {
       call.A_array = reinterpret_cast<const void* const*>(plain_.a_pointers(i));
       call.B_array = reinterpret_cast<const void* const*>(plain_.b_pointers(i));
@@ -92,7 +121,7 @@ class FusedProduct {
   const GemmCase& case_;
   SgemmCase plain_case_;
   Product plain_;
-  RotatedOperand c_, bias_;
+  RotatedOperand c_, bias_, aux_, sums_;
   PointerArrays c_pointers_;
   float beta_;
 };

@@ -76,8 +76,15 @@ void add_options(CLI::App* command, GemmCase* p) {
   command->add_option("--stride-d", p->stride_d, "elements between matrices D");
   command->add_option("--bias", p->bias, "1: a value is added to each row of D")->check(flag);
   command->add_option("--stride-bias", p->stride_bias, "elements between biases; m by default");
-  command->add_option("--activation", p->activation, "none, relu or gelu")
-      ->check(CLI::IsMember({"none", "relu", "gelu"}));
+  command->add_option("--activation", p->activation, "applied to each element last")
+      ->check(CLI::IsMember({"none", "relu", "gelu", "relu-gradient", "gelu-gradient"}));
+  command->add_option("--aux", p->aux, "1: the activation leaves what its gradient reads")
+      ->check(flag);
+  command->add_option("--ldaux", p->ldaux, "leading dimension of that");
+  command->add_option("--stride-aux", p->stride_aux, "elements between its matrices");
+  command->add_option("--sums", p->sums, "sums of rows of D or A, or of columns of B")
+      ->check(CLI::IsMember({"none", "d", "a", "b"}));
+  command->add_option("--stride-sums", p->stride_sums, "elements between sums; packed by default");
   command->add_option("--c-is-d", p->c_is_d, "0: C is another matrix than D")->check(flag);
   command->add_option("--reads-c", p->reads_c, "1: beta is 1, else 0")->check(flag);
 }

@@ -97,7 +97,8 @@ Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Gemm
   if (!valid_operations(shape) || !valid_data_type("atype", call.atype) ||
       !valid_data_type("btype", call.btype) || !valid_data_type("ctype", call.ctype) ||
       !valid_data_type("dtype", call.dtype) || !valid_product_math(call.math) ||
-      !valid_activation(call.activation) || !valid_sums(call.sums_of)) {
+      !valid_activation(call.activation) || !valid_sums(call.sums_of) ||
+      !valid_reserved(call.reserved)) {
     return MYGEMM_STATUS_INVALID_VALUE;
   }
   const auto operand = [&](const void* data, const void* const* pointers, int64_t ld,

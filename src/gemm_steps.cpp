@@ -8,7 +8,7 @@
 namespace mygemm {
 namespace {
 
-// What the product's kernel computes.
+// The part that the product's kernel computes.
 GemmProblem first_step(GemmProblem p) {
   if (p.epilogue.stores_bits()) {
     p.epilogue.activation = MYGEMM_ACTIVATION_NONE;

@@ -112,6 +112,8 @@ bool valid_activation(int value) {
          refuse("activation = %d is not a mygemmActivation_t", value);
 }
 
+bool valid_reserved(int value) { return value == 0 || refuse("reserved = %d is not 0", value); }
+
 bool valid_sums(int value) {
   return (value >= MYGEMM_SUMS_NONE && value <= MYGEMM_SUMS_OF_B) ||
          refuse("sums_of = %d is not a mygemmSums_t", value);

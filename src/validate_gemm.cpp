@@ -157,8 +157,9 @@ bool aux_apart(const GemmProblem& p, Places* places) {
     return places->add("aux", epilogue.aux, p.m, p.n, epilogue.ldaux, epilogue.stride_aux,
                        sizeof(float), written);
   }
-  return places->add("aux", epilogue.aux, ceil_div(p.m, 8), p.n, epilogue.ldaux / 8,
-                     epilogue.stride_aux / 8, 1, written);
+  const int64_t bytes = written ? ceil_div(p.m, 8) : ceil_div(p.m, 32) * 4;
+  return places->add("aux", epilogue.aux, bytes, p.n, epilogue.ldaux / 8, epilogue.stride_aux / 8,
+                     1, written);
 }
 
 // Checks byte counts, and that nothing is written that is read or written elsewhere. The matrices

@@ -204,11 +204,15 @@ void add_gemm_question(CLI::App* explain) {
           std::map<std::string, bool>{{"single", false}, {"strided", false}, {"pointers", true}}));
   command->add_option("--bias", q->bias, "1: a value is added to each row of D");
   command->add_option("--stride-bias", q->stride_bias, "from one bias to the next (default 0)");
-  command->add_option("--activation", q->activation, "none, relu or gelu")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, mygemmActivation_t>{{"none", MYGEMM_ACTIVATION_NONE},
-                                                    {"relu", MYGEMM_ACTIVATION_RELU},
-                                                    {"gelu", MYGEMM_ACTIVATION_GELU}}));
+  command
+      ->add_option("--activation", q->activation,
+                   "none, relu, gelu, relu-gradient or gelu-gradient")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, mygemmActivation_t>{
+          {"none", MYGEMM_ACTIVATION_NONE},
+          {"relu", MYGEMM_ACTIVATION_RELU},
+          {"gelu", MYGEMM_ACTIVATION_GELU},
+          {"relu-gradient", MYGEMM_ACTIVATION_RELU_GRADIENT},
+          {"gelu-gradient", MYGEMM_ACTIVATION_GELU_GRADIENT}}));
   command->add_option("--c-is-d", q->c_is_d, "0: C is another matrix than D");
   command->add_option("--reads-c", q->reads_c, "1: beta is not 0");
 }

@@ -83,7 +83,7 @@ bool is_scaled(cublasLtMatmulDesc_t operation) {
   return false;
 }
 
-// What an epilogue of cuBLASLt is for mygemm_gemm.
+// An epilogue of cuBLASLt in the terms of mygemm_gemm.
 struct LtEpilogue {
   cublasLtEpilogue_t name;
   mygemmActivation_t activation = MYGEMM_ACTIVATION_NONE;

@@ -21,7 +21,10 @@ module mygemm_abi
     MYGEMM_MATH_FAST = 2
   integer(c_int), parameter :: MYGEMM_MATH_OF_HANDLE = -1
   integer(c_int), parameter :: MYGEMM_ACTIVATION_NONE = 0, MYGEMM_ACTIVATION_RELU = 1, &
-    MYGEMM_ACTIVATION_GELU = 2
+    MYGEMM_ACTIVATION_GELU = 2, MYGEMM_ACTIVATION_RELU_GRADIENT = 3, &
+    MYGEMM_ACTIVATION_GELU_GRADIENT = 4
+  integer(c_int), parameter :: MYGEMM_SUMS_NONE = 0, MYGEMM_SUMS_OF_D = 1, MYGEMM_SUMS_OF_A = 2, &
+    MYGEMM_SUMS_OF_B = 3
   integer(c_int), parameter :: MYGEMM_POINTER_MODE_HOST = 0, MYGEMM_POINTER_MODE_DEVICE = 1
   integer(c_int), parameter :: MYGEMM_BACKEND_AUTO = 0, MYGEMM_BACKEND_CUDA = 1, &
     MYGEMM_BACKEND_HOST = 2

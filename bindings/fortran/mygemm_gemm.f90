@@ -9,7 +9,7 @@ module mygemm_general
   private
   public :: mygemm_gemm_t, mygemm_gemm, mygemm_gemm_workspace_size, mygemm_explain_gemm
 
-  ! mygemmGemm_t. struct_size is filled in by the functions below. Matrices, bias, alpha and beta
+  ! mygemmGemm_t. struct_size is filled in by the functions below. Matrices, vectors, alpha and beta
   ! are addresses: c_loc() of a target, or of device memory.
   type, bind(C) :: mygemm_gemm_t
     integer(c_size_t) :: struct_size = 0
@@ -35,6 +35,12 @@ module mygemm_general
     type(c_ptr) :: b_array = c_null_ptr
     type(c_ptr) :: c_array = c_null_ptr
     type(c_ptr) :: d_array = c_null_ptr
+    type(c_ptr) :: aux = c_null_ptr
+    integer(c_int64_t) :: ldaux = 0, stride_aux = 0
+    type(c_ptr) :: sums = c_null_ptr
+    integer(c_int64_t) :: stride_sums = 0
+    integer(c_int32_t) :: sums_of = MYGEMM_SUMS_NONE
+    integer(c_int32_t) :: reserved = 0
   end type mygemm_gemm_t
 
   interface

@@ -25,6 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mygemm/types.h"
+
 #define MYGEMM_VERSION_MAJOR 0
 #define MYGEMM_VERSION_MINOR 1
 #define MYGEMM_VERSION_PATCH 0
@@ -38,151 +40,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- types ---------------------------------------------------------------------------------- */
-
-/* Status of a call. The numbers equal cuBLAS's for the same meaning. */
-typedef enum {
-  MYGEMM_STATUS_SUCCESS = 0,
-  MYGEMM_STATUS_NOT_INITIALIZED = 1, /* the handle is NULL, or no usable backend was found */
-  MYGEMM_STATUS_ALLOC_FAILED = 3,    /* host memory for a handle or a copy ran out */
-  MYGEMM_STATUS_INVALID_VALUE = 7,   /* an argument breaks a rule; mygemm_last_error() says which */
-  MYGEMM_STATUS_ARCH_MISMATCH = 8,   /* the library holds no code for this GPU */
-  MYGEMM_STATUS_EXECUTION_FAILED = 13, /* CUDA refused a launch or reported an earlier failure */
-  MYGEMM_STATUS_INTERNAL_ERROR = 14,   /* a defect of mygemm */
-  MYGEMM_STATUS_NOT_SUPPORTED = 15 /* legal, but not possible in this build or on this machine */
-} mygemmStatus_t;
-
-/* op(X) in a matrix product. For real matrices C (conjugate transpose) equals T. */
-typedef enum { MYGEMM_OP_N = 0, MYGEMM_OP_T = 1, MYGEMM_OP_C = 2 } mygemmOperation_t;
-
-/* Element types, with CUDA's numbers: IEEE binary32, IEEE binary16, bfloat16. */
-typedef enum { MYGEMM_R_32F = 0, MYGEMM_R_16F = 2, MYGEMM_R_16BF = 14 } mygemmDataType_t;
-
-typedef enum { MYGEMM_SOFTMAX = 0, MYGEMM_LOG_SOFTMAX = 1 } mygemmSoftmaxMode_t;
-
-/* In every mode the bound of the error of each element is no larger than that of a chain of FP32
- * fused multiply-adds; nothing is rounded to TF32 or BF16 and left so.
- *   DEFAULT: where k is large, sums may be made on tensor cores, of six BF16 products for each FP32
- *            one. Operands lose no bit, and errors are those of multiply-adds or smaller.
- *   STRICT:  FP32 fused multiply-adds only.
- *   FAST:    sums may also be made of three TF32 products, which lose up to two last bits of an
- *            operand, and of six BF16 products of smaller k: faster, with larger errors where few
- *            products make a result.
- * docs/accuracy.md says what holds for which data. */
-typedef enum {
-  MYGEMM_MATH_DEFAULT = 0,
-  MYGEMM_MATH_STRICT = 1,
-  MYGEMM_MATH_FAST = 2
-} mygemmMathMode_t;
-
-/* The function that a product applies to each element t last, in FP32:
- *   RELU: t > 0 ? t : 0, and NaN stays NaN
- *   GELU: t / (1 + exp(-2 u)), u = sqrt(2 / pi) * (t + 0.044715 t^3): the tanh form,
- *         0.5 t (1 + tanh u), without its cancellation; its relative error is at most
- *         (4 + 8 |u|) * 2^-23, results next to 0 may become 0, and -inf gives NaN
- * The others are gradients: t times the derivative at what aux holds of an earlier product, as RELU
- * and GELU leave it there; see mygemm_gemm.
- *   RELU_GRADIENT: the bit of aux ? t : 0
- *   GELU_GRADIENT: t * g(x), x the element of aux, s = 1 / (1 + exp(-2 u(x))),
- *         g(x) = s + 2 x s (1 - s) u'(x), u'(x) = sqrt(2 / pi) * (1 + 3 * 0.044715 x^2); g has an
- *         absolute error of at most 2^-19, and is 0 or 1 where x is large */
-typedef enum {
-  MYGEMM_ACTIVATION_NONE = 0,
-  MYGEMM_ACTIVATION_RELU = 1,
-  MYGEMM_ACTIVATION_GELU = 2,
-  MYGEMM_ACTIVATION_RELU_GRADIENT = 3,
-  MYGEMM_ACTIVATION_GELU_GRADIENT = 4
-} mygemmActivation_t;
-
-/* Sums that a product makes besides D, as gradients of a bias are. */
-typedef enum {
-  MYGEMM_SUMS_NONE = 0,
-  MYGEMM_SUMS_OF_D = 1, /* of each row of D: m values */
-  MYGEMM_SUMS_OF_A = 2, /* of each row of op(A), over k: m values */
-  MYGEMM_SUMS_OF_B = 3  /* of each column of op(B), over k: n values */
-} mygemmSums_t;
-
-/* Where alpha and beta of a matrix product live. Host values are read during the call; device
- * values are read when the kernel runs. The host backend reads both during the call. */
-typedef enum { MYGEMM_POINTER_MODE_HOST = 0, MYGEMM_POINTER_MODE_DEVICE = 1 } mygemmPointerMode_t;
-
-/* AUTO: the current CUDA device, or the host where the machine has none. */
-typedef enum {
-  MYGEMM_BACKEND_AUTO = 0,
-  MYGEMM_BACKEND_CUDA = 1,
-  MYGEMM_BACKEND_HOST = 2
-} mygemmBackend_t;
-
-typedef struct mygemmContext *mygemmHandle_t;
-
-/* The type behind cudaStream_t, so that a cudaStream_t is passed without a cast. */
-typedef struct CUstream_st *mygemmStream_t;
-
-/* The argument of mygemm_create_with_config(). Start from MYGEMM_CONFIG_INIT: struct_size tells
- * the library which fields the caller knows; fields added later have a default for older callers.
- */
-typedef struct {
-  size_t struct_size; /* sizeof(mygemmConfig_t) of the caller */
-  int32_t backend;    /* a mygemmBackend_t */
-  int32_t device;     /* CUDA device ordinal, or -1 for the device current at creation */
-} mygemmConfig_t;
-
-#define MYGEMM_CONFIG_INIT \
-  { sizeof(mygemmConfig_t), MYGEMM_BACKEND_AUTO, -1 }
-
-/* As mygemmGemm_t.math: the math mode that the handle has. */
-#define MYGEMM_MATH_OF_HANDLE (-1)
-
-/* The general matrix product, an argument of mygemm_gemm(). Start from MYGEMM_GEMM_INIT, which is
- * one FP32 product without epilogue whose C is D; fields added later have a default for older
- * callers. Enumerations are held as int32_t. */
-typedef struct {
-  size_t struct_size;                 /* sizeof(mygemmGemm_t) of the caller */
-  int32_t transa, transb;             /* mygemmOperation_t */
-  int64_t m, n, k;                    /* op(A) is m x k, op(B) is k x n, C and D are m x n */
-  int64_t batch_count;                /* products */
-  int32_t atype, btype, ctype, dtype; /* mygemmDataType_t; all MYGEMM_R_32F in this version */
-  int32_t math;                       /* mygemmMathMode_t or MYGEMM_MATH_OF_HANDLE */
-  int32_t activation;                 /* mygemmActivation_t */
-  const void *alpha, *beta;           /* one float each; see mygemm_set_pointer_mode */
-  /* Matrix i of a batch begins stride elements behind matrix i - 1. Strides of A, B, C and bias may
-   * be 0 (one for all products) or negative. With batch_count = 1 they are ignored. */
-  const void *A;
-  int64_t lda, stride_a;
-  const void *B;
-  int64_t ldb, stride_b;
-  const void *C; /* NULL, with ldc and stride_c then ignored: C is D */
-  int64_t ldc, stride_c;
-  void *D;
-  int64_t ldd, stride_d;
-  /* NULL, or the values to add: one for each of the m rows of D, one behind the other, of dtype. */
-  const void *bias;
-  int64_t stride_bias;
-  /* Instead of A, B, C and D and their strides, if D_array is not NULL: arrays of batch_count
-   * matrix pointers, which live where the backend lives and are read when the kernel runs. C_array
-   * may be NULL: C is D. */
-  const void *const *A_array;
-  const void *const *B_array;
-  const void *const *C_array;
-  void *const *D_array;
-  /* NULL, or what the activation stores for its gradient, or the gradient reads: column-major m x n
-   * of bits or of floats; see mygemm_gemm. */
-  void *aux;
-  int64_t ldaux, stride_aux; /* elements: bits or floats */
-  /* With sums_of: m or n floats, one behind the other, for each product of the batch. */
-  void *sums;
-  int64_t stride_sums;
-  int32_t sums_of; /* mygemmSums_t */
-} mygemmGemm_t;
-
-#define MYGEMM_GEMM_INIT                                                                          \
-  {                                                                                               \
-    sizeof(mygemmGemm_t), MYGEMM_OP_N, MYGEMM_OP_N, 0, 0, 0, 1, MYGEMM_R_32F, MYGEMM_R_32F,       \
-        MYGEMM_R_32F, MYGEMM_R_32F, MYGEMM_MATH_OF_HANDLE, MYGEMM_ACTIVATION_NONE, NULL, NULL,    \
-        NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, 0, \
-        0, NULL, 0, MYGEMM_SUMS_NONE                                                              \
-  }
 
 /* ---- library -------------------------------------------------------------------------------- */
 
@@ -294,7 +151,8 @@ MYGEMM_API mygemmStatus_t mygemm_sgemm_batched(
  *   GELU, GELU_GRADIENT: floats; element (i, j) is aux[i + j * ldaux]; ldaux >= max(1, m)
  *   RELU, RELU_GRADIENT: bits, 0 where t < 0, else 1, also where t is 0 or NaN. Element (i, j) is
  *     bit i % 8 of byte (i + j * ldaux) / 8; ldaux >= max(1, m); ldaux and stride_aux are multiples
- *     of 32. Bytes without a bit of a row below m are not written, other bits become 0.
+ *     of 32. Written are the bytes with a bit of a row below m, whose other bits become 0; read are
+ *     the aligned words of 4 bytes with such a bit.
  *
  * sums receives the sums that sums_of names, one of the m or n values behind the other, in FP32.
  * Sums of D are made of D as stored. Those of A and B read that operand whatever alpha is; with

@@ -69,7 +69,7 @@ template <int kWidth, mygemmActivation_t kActivation>
   store(d, t);
 }
 
-// The elements of aux of `count` rows of a column; bits as 0 and 1.
+// The elements of aux of `count` rows of a column; bits as 0 and 1. Numbers may be negative.
 inline void load_aux(const void* aux, bool is_bits, int64_t number, int64_t count, float* to) {
   if (!is_bits) {
     std::copy_n(static_cast<const float*>(aux) + number, count, to);
@@ -77,7 +77,7 @@ inline void load_aux(const void* aux, bool is_bits, int64_t number, int64_t coun
   }
   const auto* bytes = static_cast<const uint8_t*>(aux);
   for (int64_t i = number; i < number + count; ++i) {
-    *to++ = static_cast<float>(bytes[i / 8] >> i % 8 & 1);
+    *to++ = static_cast<float>(bytes[i >> 3] >> (i & 7) & 1);
   }
 }
 

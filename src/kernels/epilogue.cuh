@@ -148,13 +148,19 @@ class FusedEpilogue {
   // Gradients: the element of aux, and t times the derivative there.
   __device__ __forceinline__ bool is_gradient() const { return p_.epilogue.is_gradient(); }
   __device__ __forceinline__ float aux(int row, int column) const {
-    const int64_t number = aux_number(row, column);
-    if (!p_.epilogue.aux_is_bits()) return static_cast<const float*>(p_.epilogue.aux)[number];
-    const unsigned word = static_cast<const unsigned*>(p_.epilogue.aux)[number / 32];
-    return (word >> number % 32 & 1) != 0 ? 1.0f : 0.0f;
+    if (aux_is_bits()) return bit(row, column, aux_word(row, column)) ? 1.0f : 0.0f;
+    return static_cast<const float*>(p_.epilogue.aux)[aux_number(row, column)];
+  }
+  // The word of bits with that of an element, and the element's bit: columns begin at words.
+  __device__ __forceinline__ bool aux_is_bits() const { return p_.epilogue.aux_is_bits(); }
+  __device__ __forceinline__ unsigned aux_word(int row, int column) const {
+    return static_cast<const unsigned*>(p_.epilogue.aux)[aux_number(row, column) >> 5];
+  }
+  __device__ __forceinline__ bool bit(int row, int column, unsigned word) const {
+    return (word >> ((static_cast<int>(aux_) + (kTransposed ? column : row)) & 31) & 1) != 0;
   }
   __device__ __forceinline__ float times_derivative(float t, float aux) const {
-    if (p_.epilogue.aux_is_bits()) return aux != 0.0f ? t : 0.0f;
+    if (aux_is_bits()) return aux != 0.0f ? t : 0.0f;
     return t * gelu_derivative(aux);
   }
   // The tile's first column becomes its n-th.

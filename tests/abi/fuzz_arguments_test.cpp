@@ -156,6 +156,12 @@ mygemmGemm_t descriptor(const GemmCall& c) {
   call.stride_d = c.stride_c;
   call.bias = c.bias;
   call.stride_bias = c.stride_bias;
+  call.aux = c.aux;
+  call.ldaux = c.ldaux;
+  call.stride_aux = c.stride_aux;
+  call.sums = c.sums;
+  call.stride_sums = c.stride_sums;
+  call.sums_of = c.sums_of;
   return call;
 }
 

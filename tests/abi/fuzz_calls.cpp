@@ -23,7 +23,7 @@ constexpr int64_t kEdges[] = {-1,
                               int64_t{1} << 62,
                               std::numeric_limits<int64_t>::max(),
                               std::numeric_limits<int64_t>::min()};
-constexpr int kWrongEnums[] = {-1, 1, 2, 3, 7, 14, 15, 1000};
+constexpr int kWrongEnums[] = {-1, 1, 2, 3, 4, 7, 14, 15, 1000};
 constexpr int kTypes[] = {MYGEMM_R_32F, MYGEMM_R_16F, MYGEMM_R_16BF};
 constexpr float kScalars[] = {0.0f, 1.0f, -0.5f};
 constexpr float kScales[] = {1.0f, -2.0f, 0.0f};
@@ -138,10 +138,35 @@ GemmCall CallGenerator::gemm(bool batched) {
   return call;
 }
 
+// Bits have columns of words; stride_aux is then one of words, too, but not always.
+void CallGenerator::add_aux_and_sums(bool batched, GemmCall* call) {
+  const auto part = [&](int64_t span, int64_t stride_out, int64_t element_bytes) {
+    const int64_t shift = batched ? (call->batch - 1) * stride_out : 0;
+    return const_cast<unsigned char*>(place(static_cast<int>(random_.integer(0, 2)),
+                                            std::max<int64_t>(0, -shift),
+                                            span + std::max<int64_t>(0, shift), element_bytes));
+  };
+  const bool bits = call->activation == MYGEMM_ACTIVATION_RELU ||
+                    call->activation == MYGEMM_ACTIVATION_RELU_GRADIENT;
+  if (call->activation != MYGEMM_ACTIVATION_NONE && chance(80)) {
+    call->ldaux = bits ? 32 * random_.integer(1, chance(5) ? 2 : 1) : ld(call->m);
+    const int64_t span = call->ldaux * (call->n - 1) + (bits ? 32 : call->m);
+    call->stride_aux = batched ? stride(span, true) : random_.integer(-1, 1);
+    if (bits && chance(90)) call->stride_aux = call->stride_aux / 32 * 32;
+    call->aux =
+        bits ? part(span / 32 + 1, call->stride_aux / 32, 4) : part(span, call->stride_aux, 4);
+  }
+  if (!chance(50)) return;
+  call->sums_of = static_cast<int>(random_.integer(1, 3));
+  const int64_t values = call->sums_of == MYGEMM_SUMS_OF_B ? call->n : call->m;
+  call->stride_sums = batched ? stride(values, false) : random_.integer(-1, 1);
+  call->sums = reinterpret_cast<float*>(part(values, call->stride_sums, 4));
+}
+
 GemmCall CallGenerator::general_gemm(bool batched) {
   GemmCall call = gemm(batched);
   call.general = true;
-  call.activation = static_cast<int>(random_.integer(0, 2));
+  call.activation = static_cast<int>(random_.integer(0, 4));
   call.math = static_cast<int>(random_.integer(-1, 2));
   const bool sized = call.m > 0 && call.m < 7 && call.n > 0 && call.n < 7 && call.batch < 4;
   const auto input = [&](int64_t span, int64_t* stride_out) {
@@ -161,8 +186,9 @@ GemmCall CallGenerator::general_gemm(bool batched) {
     }
   }
   if (sized && chance(60)) call.bias = input(call.m, &call.stride_bias);
+  if (sized) add_aux_and_sums(batched, &call);
   if (!chance(25)) return call;
-  switch (random_.integer(0, 8)) {
+  switch (random_.integer(0, 13)) {
     case 0: break_integer(&call.ld_old_c); break;
     case 1: break_integer(&call.stride_old_c); break;
     case 2: break_pointer(&call.old_c); break;
@@ -170,6 +196,12 @@ GemmCall CallGenerator::general_gemm(bool batched) {
     case 4: break_pointer(&call.bias); break;
     case 5: break_enum(&call.math); break;
     case 6: break_enum(&call.activation); break;
+    case 7: break_enum(&call.sums_of); break;
+    case 8: break_pointer(&call.aux); break;
+    case 9: break_pointer(&call.sums); break;
+    case 10: break_integer(&call.ldaux); break;
+    case 11: break_integer(&call.stride_aux); break;
+    case 12: break_integer(&call.stride_sums); break;
     default: break_enum(&call.types[random_.integer(0, 3)]); break;
   }
   return call;
@@ -277,7 +309,10 @@ std::string text(const GemmCall& call) {
         << " ldc=" << call.ld_old_c << " stride_c=" << call.stride_old_c
         << " bias=" << static_cast<const void*>(call.bias) << " stride_bias=" << call.stride_bias
         << " types=" << call.types[0] << "," << call.types[1] << "," << call.types[2] << ","
-        << call.types[3] << " math=" << call.math << " activation=" << call.activation;
+        << call.types[3] << " math=" << call.math << " activation=" << call.activation
+        << " aux=" << call.aux << " ldaux=" << call.ldaux << " stride_aux=" << call.stride_aux
+        << " sums=" << static_cast<const void*>(call.sums) << " stride_sums=" << call.stride_sums
+        << " sums_of=" << call.sums_of;
   }
   return out.str();
 }

@@ -57,6 +57,11 @@ struct GemmCall {
   int types[4] = {};  // of A, B, C and D
   int math = MYGEMM_MATH_OF_HANDLE;
   int activation = MYGEMM_ACTIVATION_NONE;
+  void* aux = nullptr;
+  int64_t ldaux = 0, stride_aux = 0;
+  float* sums = nullptr;
+  int64_t stride_sums = 0;
+  int sums_of = MYGEMM_SUMS_NONE;
 };
 
 struct SoftmaxCall {

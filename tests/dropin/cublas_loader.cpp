@@ -1,8 +1,10 @@
 // Uses cuBLAS without linking to it.
 //   cublas_loader library FILE   loads FILE, a cuBLAS, with a scope of its own and asks dlsym
+//   cublas_loader lt FILE        the same with FILE, a cuBLASLt
 //   cublas_loader plugin FILE    loads FILE, which is linked to cuBLAS, with a scope of its own
 //   cublas_loader probe          asks dlsym whether there is a cuBLAS, which there is not
 //   cublas_loader next           asks dlsym for what comes next to a library, for next_first.cpp
+#include <cublasLt.h>
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -37,6 +39,31 @@ int use_library(const char* file) {
   return use(cublas, std::printf);
 }
 
+// Multiplies 1 x 1 matrices of host memory: no GPU may take part.
+int use_lt(const char* file) {
+  void* library = load(file);
+  if (!library) return 1;
+  decltype(&cublasLtCreate) create = nullptr;
+  decltype(&cublasLtMatmulDescCreate) create_operation = nullptr;
+  decltype(&cublasLtMatrixLayoutCreate) create_layout = nullptr;
+  decltype(&cublasLtMatmul) multiply = nullptr;
+  find(library, "cublasLtCreate", &create);
+  find(library, "cublasLtMatmulDescCreate", &create_operation);
+  find(library, "cublasLtMatrixLayoutCreate", &create_layout);
+  find(library, "cublasLtMatmul", &multiply);
+  cublasLtHandle_t handle = nullptr;
+  cublasLtMatmulDesc_t operation = nullptr;
+  cublasLtMatrixLayout_t layout = nullptr;
+  create(&handle);
+  create_operation(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  create_layout(&layout, CUDA_R_32F, 1, 1, 1);
+  const float alpha = 1, beta = 0, a = 2, b = 3;
+  float d = 5;
+  std::printf("status: %d\n", multiply(handle, operation, &alpha, &a, layout, &b, layout, &beta, &d,
+                                       layout, &d, layout, nullptr, nullptr, 0, nullptr));
+  return 0;
+}
+
 int use_plugin(const char* file) {
   void* plugin = load(file);
   int (*use_cublas)() = nullptr;
@@ -48,6 +75,7 @@ int use_plugin(const char* file) {
 
 int main(int count, char** words) {
   if (count == 3 && std::strcmp(words[1], "library") == 0) return use_library(words[2]);
+  if (count == 3 && std::strcmp(words[1], "lt") == 0) return use_lt(words[2]);
   if (count == 3 && std::strcmp(words[1], "plugin") == 0) return use_plugin(words[2]);
   if (count == 2 && std::strcmp(words[1], "probe") == 0) {
     std::printf("cuBLAS: %s\n", dlsym(RTLD_DEFAULT, "cublasCreate_v2") ? "there" : "missing");

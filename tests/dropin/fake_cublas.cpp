@@ -45,6 +45,11 @@ const char* fake_cublas_last_call() {
   return last_call_taken.c_str();
 }
 
+cublasStatus_t fake_cublas_record(const char* call) {
+  last_call = call;
+  return answer;
+}
+
 void fake_cublas_answer(cublasStatus_t status) { answer = status; }
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {

@@ -10,6 +10,8 @@
 // The last call of a product or a sum, as `said` below writes it; empty where there was none since
 // the last time it was asked for.
 extern "C" const char* fake_cublas_last_call();
+// Records a call, and returns the status that products return.
+extern "C" cublasStatus_t fake_cublas_record(const char* call);
 // Sets the status that products return from now on.
 extern "C" void fake_cublas_answer(cublasStatus_t status);
 

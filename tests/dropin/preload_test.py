@@ -2,7 +2,7 @@
 breaks, and what was forwarded is told.
 
 Usage: preload_test.py DROP_IN PROGRAMS_DIR FAKES_DIR [unittest options]. PROGRAMS_DIR holds the
-programs of this folder, FAKES_DIR/fake_<major>/libcublas.so.13 cuBLAS's stand-ins.
+programs of this folder, FAKES_DIR/fake_<major>/ the stand-ins for cuBLAS and cuBLASLt.
 """
 import os
 import pathlib
@@ -33,13 +33,23 @@ class Preloaded(unittest.TestCase):
         self.assertEqual(process.stderr.splitlines(), [
             "mygemm: calls of this process",
             "mygemm:   cublasSgemm_v2                 0 taken, 1 forwarded",
-            f"mygemm:     1 forwarded: {reason}"])
+            f"mygemm:     1 forwarded, 2e-09 GFLOP: {reason}",
+            "mygemm: 0 of 1 calls taken, with 0.0 % of their 2e-09 GFLOP"])
 
     def test_program_that_is_linked_to_cublas(self):
         self.assert_forwarded(run("cublas_linked"))
 
     def test_program_that_loads_cublas_itself(self):
         self.assert_forwarded(run("cublas_loader", "library", "libcublas.so.13"))
+
+    def test_program_that_loads_cublaslt_itself(self):
+        process = run("cublas_loader", "lt", "libcublasLt.so.13")
+        self.assertEqual(process.stdout, "status: 0\n")
+        self.assertEqual(process.stderr.splitlines(), [
+            "mygemm: calls of this process",
+            "mygemm:   cublasLtMatmul                 0 taken, 1 forwarded",
+            f"mygemm:     1 forwarded, 2e-09 GFLOP: {NO_GPU}",
+            "mygemm: 0 of 1 calls taken, with 0.0 % of their 2e-09 GFLOP"])
 
     def test_plugin_that_is_linked_to_cublas(self):
         self.assert_forwarded(run("cublas_loader", "plugin", PROGRAMS / "libcublas_plugin.so"))

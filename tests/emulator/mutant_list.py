@@ -25,6 +25,8 @@ GEMM_SHAPES = "Rows/GemmRow.ShapesOperationsAndLayouts/"
 THIN_PARTS = "Rows/GemmThinRow.PartsOfKInTheWorkspace/"
 THIN_CHUNKS = "Rows/GemmThinRow.ChunksWithoutWorkspace/"
 FUSED = "Kernels/GemmEpilogue."
+AUX = "Kernels/GemmEpilogueAux."
+PLANNED = "GemmEpiloguePlanned."
 CONJUGATE = "Rows/GemmRow.ConjugateTransposeIsTranspose/"
 SOFTMAX_SHAPES = "Rows/SoftmaxRow.ShapesAndLayouts/"
 SOFTMAX_SCALES = "Rows/SoftmaxRow.Scales/"
@@ -33,6 +35,8 @@ TRANSPOSE_NARROW = "Rows/TransposeRow.NarrowAndSmall/"
 
 EPILOGUE = "kernels/epilogue.cuh"
 GEMM_TILED = "kernels/gemm/tiled.cu"
+RELU_BITS = "kernels/gemm/relu_bits.cu"
+GEMM_STEPS = "gemm_steps.cpp"
 SMALL = "kernels/gemm/small.cuh"
 WARPTILED = "kernels/gemm/warptiled.cuh"
 PARTIALS = "kernels/gemm/partials.cu"
@@ -66,6 +70,11 @@ THIN_4 = {"compiled": "kernels/gemm/thin.cu", "instance": "Thin4"}
 # A kernel with one group of consumers, which meets nowhere else.
 TMA_128X128 = {"compiled": "kernels/gemm/tma/large.cu", "instance": "Tma128x128"}
 TMA_64X32 = {"compiled": "kernels/gemm/tma/small.cu", "instance": "Tma64x32"}
+
+# The product that makes sums, and that with something changed before it.
+ADD_UP = "return launch_planned(context, sums_as_product(p, ones), nullptr, &kernel);"
+CHANGE_SUMS = "GemmProblem q = sums_as_product(p, ones); "
+THEN_ADD_UP = " return launch_planned(context, q, nullptr, &kernel);"
 
 MUTANTS = [
     # Barriers and waits.
@@ -237,7 +246,7 @@ MUTANTS = [
     Mutant("gemm: alpha = 0 leaves C as it was", EPILOGUE, "return beta == 0.0f ?",
            "if (alpha == 0.0f) return *old;\n    return beta == 0.0f ?", SCALARS + "tiled",
            compiled=GEMM_TILED),
-    Mutant("validation: k = 0 taken as nothing to do", "validate.cpp",
+    Mutant("validation: k = 0 taken as nothing to do", "validate_gemm.cpp",
            "p.m == 0 || p.n == 0 ||", "p.m == 0 || p.n == 0 || p.k == 0 ||", NO_SUM + "tiled"),
     Mutant("gemm tiled: returns early at k = 0", GEMM_TILED, "if (depth > 0) {",
            "if (p.k == 0) return;\n  if (depth > 0) {", NO_SUM + "tiled"),
@@ -301,10 +310,10 @@ MUTANTS = [
            "at.batch * p.epilogue.stride_bias + i;", "i;",
            FUSED + "OfBatches/tiled", compiled=GEMM_TILED),
     Mutant("gemm bias: added to what is activated", EPILOGUE,
-           "if (bias_) t += bias(kTransposed ? column : row);\n"
-           "    return activate(t, p_.epilogue.activation);",
-           "t = activate(t, p_.epilogue.activation);\n"
-           "    return bias_ ? t + bias(kTransposed ? column : row) : t;",
+           "case MYGEMM_ACTIVATION_RELU: return relu(t);",
+           "case MYGEMM_ACTIVATION_RELU:\n"
+           "        if (bias_) t -= bias(kTransposed ? column : row);\n"
+           "        return bias_ ? relu(t) + bias(kTransposed ? column : row) : relu(t);",
            FUSED + "OfEveryKind/tiled", compiled=GEMM_TILED),
     Mutant("gemm bias: thin products have theirs along the long side", THIN_COMMON,
            "{batch_, i, j}", "{batch_, l, j}", FUSED + "OfEveryKind/thin_4", **THIN_4),
@@ -321,4 +330,60 @@ MUTANTS = [
     Mutant("gemm C: the same columns again", EPILOGUE,
            "if (c_) c_ = ptx::advanced(c_, n * p_.c.ld);", "",
            FUSED + "OfAnotherC/small_32x32", **SMALL_32X32),
+
+    # Operands of activations, and sums.
+    Mutant("gemm aux: GELU leaves nothing", EPILOGUE,
+           "if (stores_aux()) store_aux(row, column, t);", "",
+           AUX + "OfEveryActivation/tiled", compiled=GEMM_TILED),
+    Mutant("gemm aux: ldaux ignored", EPILOGUE,
+           "aux_ + i + j * p_.epilogue.ldaux;", "aux_ + i + j * p_.d.ld;",
+           AUX + "OfEveryActivation/tiled", compiled=GEMM_TILED),
+    Mutant("gemm aux: the same for the whole batch", EPILOGUE,
+           "at.batch * p.epilogue.stride_aux + i", "i", AUX + "OfBatches/tiled",
+           compiled=GEMM_TILED),
+    Mutant("gemm aux: the same columns again", EPILOGUE, "aux_ += n * p_.epilogue.ldaux;", "",
+           AUX + "OfEveryActivation/small_32x32", **SMALL_32X32),
+    Mutant("gemm aux: bits from the tile's first row on", EPILOGUE,
+           "((static_cast<int>(aux_) + (kTransposed", "((0 + (kTransposed",
+           AUX + "OfEveryActivation/tiled", compiled=GEMM_TILED),
+    Mutant("gemm gelu gradient: factors of x without bounds", EPILOGUE,
+           "kMost = 16.0f", "kMost = 3e38f", AUX + "OfInfinitiesAndNan/tiled",
+           compiled=GEMM_TILED),
+    Mutant("gemm gelu gradient: NaN becomes a number", EPILOGUE,
+           "return isnan(x) ? x : derivative;", "return derivative;",
+           AUX + "OfInfinitiesAndNan/tiled", compiled=GEMM_TILED),
+    Mutant("gemm relu bits: 0 where t is 0 or NaN", RELU_BITS, "!(t[i] < 0.0f)", "t[i] > 0.0f",
+           AUX + "OfInfinitiesAndNan/tiled"),
+    Mutant("gemm relu bits: NaN becomes 0", RELU_BITS, "t <= 0.0f ? 0.0f : t;",
+           "t > 0.0f ? t : 0.0f;", AUX + "OfInfinitiesAndNan/tiled"),
+    Mutant("gemm relu bits: bytes in the other order", RELU_BITS, "bits >> 8 * byte",
+           "bits >> (24 - 8 * byte)", AUX + "OfEveryActivation/tiled"),
+    Mutant("gemm relu bits: whole words past the last row", RELU_BITS, "if (row + 32 <= rows) {",
+           "if (true) {", AUX + "OfEveryActivation/tiled"),
+    Mutant("gemm relu bits: 1 past the last row", RELU_BITS, "d[row] : -1.0f", "d[row] : 0.0f",
+           AUX + "OfEveryActivation/tiled"),
+    Mutant("gemm relu bits: rows past the edge stored", RELU_BITS,
+           "if (row < p.m) d[row] =", "d[row] =", AUX + "OfEveryActivation/tiled"),
+    Mutant("gemm relu bits: a lane keeps another one's word", RELU_BITS,
+           "if (lane == l + i) bits", "if (lane == i) bits", PLANNED + "BitsOfLongColumns"),
+    Mutant("gemm relu bits: only a column's first rows", RELU_BITS,
+           "const int64_t first = at % parts * kRows", "const int64_t first = 0",
+           PLANNED + "BitsOfLongColumns"),
+    Mutant("gemm steps: sums of what is not yet activated", GEMM_STEPS,
+           "if (given.epilogue.stores_bits()) RETURN_IF_ERROR(apply_relu(context, given));\n"
+           "  return given.sums.of == MYGEMM_SUMS_NONE ? MYGEMM_STATUS_SUCCESS : "
+           "make_sums(context, given);",
+           "if (given.sums.of != MYGEMM_SUMS_NONE) RETURN_IF_ERROR(make_sums(context, given));\n"
+           "  return given.epilogue.stores_bits() ? apply_relu(context, given) : "
+           "MYGEMM_STATUS_SUCCESS;",
+           AUX + "WithSums/tiled"),
+    Mutant("gemm sums: of the wrong side", GEMM_STEPS, ADD_UP,
+           CHANGE_SUMS + "q.transa = !q.transa;" + THEN_ADD_UP, PLANNED + "SumsOfEveryMatrix"),
+    Mutant("gemm sums: of A instead of B", GEMM_STEPS, ADD_UP,
+           CHANGE_SUMS + "if (p.sums.of == MYGEMM_SUMS_OF_B) q.a = p.a;" + THEN_ADD_UP,
+           PLANNED + "SumsOfEveryMatrix"),
+    Mutant("gemm sums: one beside the other for the whole batch", GEMM_STEPS, ADD_UP,
+           CHANGE_SUMS + "q.c.stride = q.d.stride = q.m;" + THEN_ADD_UP, PLANNED + "SumsOfBatches"),
+    Mutant("gemm sums: further ones than there are", GEMM_STEPS, ADD_UP,
+           CHANGE_SUMS + "q.b.ld = 4;" + THEN_ADD_UP, PLANNED + "SumsOfEveryMatrix"),
 ]

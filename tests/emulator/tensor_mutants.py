@@ -1,7 +1,7 @@
 """The mutants of the kernels tf32x3_*, and of what they share with others on tensor cores: see
 mutants.py."""
 
-from mutant_list import EPILOGUE, FIXUP, FUSED, GEMM_SHAPES, INTEGERS, SCALARS, Mutant
+from mutant_list import AUX, EPILOGUE, FIXUP, FUSED, GEMM_SHAPES, INTEGERS, SCALARS, Mutant
 
 SMALL_BATCHES = "Rows/GemmRow.BatchesOfSmallMatrices/"
 SPECIAL = "Rows/SpecialValues."
@@ -132,9 +132,21 @@ TENSOR_MUTANTS = [
     Mutant("gemm tf32x3: fused results do not move up", TENSOR_STORE,
            "sum[r] = sum[r + kCount];", "{}", FUSED + "OfEveryKind/tf32x3_128x128",
            **TENSOR_128),
-    Mutant("gemm tf32x3: a transposed tile's bias is by its rows", EPILOGUE,
+    Mutant("gemm tf32x3: a transposed tile's C is by its rows", EPILOGUE,
            "const int i = kTransposed ? column : row, j = kTransposed ? row : column;",
-           "const int i = row, j = column;", FUSED + "OfEveryKind/tf32x3_128x128", **TENSOR_128),
+           "const int i = row, j = column;", FUSED + "OfAnotherC/tf32x3_128x128", occurrences=2,
+           **TENSOR_128),
+    Mutant("gemm tf32x3: a transposed tile's aux is by its rows", EPILOGUE,
+           "const int i = kTransposed ? column : row, j = kTransposed ? row : column;",
+           "const int i = row, j = column;", AUX + "OfEveryActivation/tf32x3_128x128",
+           occurrence=2, occurrences=2, **TENSOR_128),
+    Mutant("gemm tf32x3: one word of bits for all columns", TENSOR_STORE,
+           "if (e % (kTransposed ? kCount / 2 : 2) == 0) word", "if (e == 0) word",
+           AUX + "OfEveryActivation/tf32x3_128x128", **TENSOR_128),
+    Mutant("gemm tf32x3: aux of results past the edge", TENSOR_STORE,
+           "if (!place.inside(to, half_of(r), r % 2, first)) continue;\n"
+           "        const int i = place.row_of", "const int i = place.row_of",
+           AUX + "OfEveryActivation/tf32x3_128x128", **TENSOR_128),
 
     # The guard.
     Mutant("gemm tf32x3: a fused tile's suspects in its first columns are lost", TENSOR_SUSPECTS,

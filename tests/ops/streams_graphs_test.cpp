@@ -150,6 +150,50 @@ TEST_F(Graphs, ReplayTheBitsOfADirectCall) {
   }
 }
 
+// A product whose epilogue is more than one launch: RELU with its bits, then sums of D.
+TEST_F(Graphs, CaptureAllStepsOfAProduct) {
+  const int64_t bits = (kExtent + 31) / 32 * 32;
+  DeviceBuffer a(kExtent * kExtent * sizeof(float)), d(kExtent * kExtent * sizeof(float));
+  DeviceBuffer aux(static_cast<size_t>(bits / 8 * kExtent)), sums(kExtent * sizeof(float));
+  std::vector<float> values(kExtent * kExtent);
+  const float one = 1, zero = 0;
+  mygemmGemm_t call = MYGEMM_GEMM_INIT;
+  call.m = call.n = call.k = call.lda = call.ldb = call.ldd = kExtent;
+  call.alpha = &one;
+  call.beta = &zero;
+  call.A = call.B = a.data();
+  call.D = d.data();
+  call.activation = MYGEMM_ACTIVATION_RELU;
+  call.aux = aux.data();
+  call.ldaux = bits;
+  call.sums_of = MYGEMM_SUMS_OF_D;
+  call.sums = sums.data();
+  Stream stream;
+  Handle handle(kWorkspace);
+  ASSERT_EQ(mygemm_set_stream(handle, stream), MYGEMM_STATUS_SUCCESS);
+  const auto enqueue = [&] {
+    EXPECT_EQ(mygemm_gemm(handle, &call), MYGEMM_STATUS_SUCCESS) << mygemm_last_error();
+  };
+  const auto results = [&](auto run) {
+    for (DeviceBuffer* buffer : {&d, &aux, &sums}) buffer->poison();
+    run();
+    stream.wait();
+    std::vector<unsigned char> bytes(d.bytes() + aux.bytes() + sums.bytes());
+    d.download(bytes.data());
+    aux.download(bytes.data() + d.bytes());
+    sums.download(bytes.data() + d.bytes() + aux.bytes());
+    return bytes;
+  };
+  const CapturedGraph graph(stream, cudaStreamCaptureModeGlobal, enqueue);
+  for (const uint64_t seed : {1, 2}) {
+    Random random(seed);
+    for (float& value : values) value = static_cast<float>(random.real(-1, 1));
+    a.upload(values.data());
+    const auto replayed = results([&] { graph.launch(stream); });
+    EXPECT_TRUE(replayed == results(enqueue)) << "seed " << seed;
+  }
+}
+
 TEST_F(Graphs, CaptureOnOneStreamWhileAnotherThreadComputes) {
   const std::vector<uint32_t> expected = eager_result(0.125f);
   Stream stream;

@@ -47,7 +47,8 @@ def test_threads_have_handles_of_their_own():
 
 
 def test_version_is_that_of_the_header():
-    header = (SOURCE / "include/mygemm/mygemm.h").read_text()
+    header = "".join(
+            (SOURCE / "include/mygemm" / name).read_text() for name in ("types.h", "mygemm.h"))
     numbers = re.findall(r"#define MYGEMM_VERSION_\w+ (\d+)", header)
     assert mygemm.version() == ".".join(numbers)
     assert ABI == tuple(map(int, numbers[:2]))
@@ -55,7 +56,8 @@ def test_version_is_that_of_the_header():
 
 def test_every_declared_constant_is_that_of_the_header():
     from mygemm import _library as ours
-    header = (SOURCE / "include/mygemm/mygemm.h").read_text()
+    header = "".join(
+            (SOURCE / "include/mygemm" / name).read_text() for name in ("types.h", "mygemm.h"))
     number = {name: int(text) for name, text in re.findall(r"MYGEMM_(\w+) = (\d+)", header)}
     assert ours.DATA_TYPES == {"float32": number["R_32F"], "float16": number["R_16F"],
                                "bfloat16": number["R_16BF"]}
@@ -68,7 +70,8 @@ def test_every_declared_constant_is_that_of_the_header():
 
 def test_declarations_are_those_of_the_header():
     from mygemm._library import _ARGUMENTS
-    header = (SOURCE / "include/mygemm/mygemm.h").read_text()
+    header = "".join(
+            (SOURCE / "include/mygemm" / name).read_text() for name in ("types.h", "mygemm.h"))
     kinds = {"c_int": r"mygemm\w+_t|int", "c_long": "int64_t", "c_ulong": "size_t",
              "c_float": "float"}
     for name, arguments in _ARGUMENTS.items():

@@ -98,7 +98,8 @@ def functions_of_module(text):
 
 class Fortran(unittest.TestCase):
     def setUp(self):
-        self.header = (SOURCE / "include/mygemm/mygemm.h").read_text()
+        self.header = "".join(
+            (SOURCE / "include/mygemm" / name).read_text() for name in ("types.h", "mygemm.h"))
         self.abi = "".join((SOURCE / "bindings/fortran" / name).read_text()
                            for name in ("mygemm_abi.f90", "mygemm_gemm.f90"))
         module = re.sub(r"&\n\s*", "", (SOURCE / "bindings/fortran/mygemm.f90").read_text())

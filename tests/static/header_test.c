@@ -29,6 +29,12 @@ SAME(MYGEMM_MATH_FAST, 2);
 SAME(MYGEMM_ACTIVATION_NONE, 0);
 SAME(MYGEMM_ACTIVATION_RELU, 1);
 SAME(MYGEMM_ACTIVATION_GELU, 2);
+SAME(MYGEMM_ACTIVATION_RELU_GRADIENT, 3);
+SAME(MYGEMM_ACTIVATION_GELU_GRADIENT, 4);
+SAME(MYGEMM_SUMS_NONE, 0);
+SAME(MYGEMM_SUMS_OF_D, 1);
+SAME(MYGEMM_SUMS_OF_A, 2);
+SAME(MYGEMM_SUMS_OF_B, 3);
 SAME(MYGEMM_POINTER_MODE_HOST, 0);
 SAME(MYGEMM_POINTER_MODE_DEVICE, 1);
 SAME(MYGEMM_BACKEND_AUTO, 0);
@@ -42,7 +48,7 @@ typedef char device_is_next[offsetof(mygemmConfig_t, device) == sizeof(size_t) +
 typedef char nothing_follows[sizeof(mygemmConfig_t) == sizeof(size_t) + 8 ? 1 : -1];
 
 /* mygemmGemm_t: first a size_t, then sizes of 8 bytes and pairs of enumerations of 4, then nothing
- * but pointers, leading dimensions and strides: no padding anywhere. */
+ * but pointers, leading dimensions and strides, and another pair: no padding anywhere. */
 typedef char size_comes_first[offsetof(mygemmGemm_t, struct_size) == 0 ? 1 : -1];
 typedef char transb_at[offsetof(mygemmGemm_t, transb) == sizeof(size_t) + 4 ? 1 : -1];
 typedef char m_at[offsetof(mygemmGemm_t, m) == sizeof(size_t) + 8 ? 1 : -1];
@@ -51,11 +57,13 @@ typedef char activation_at[offsetof(mygemmGemm_t, activation) == sizeof(size_t) 
 typedef char alpha_at[offsetof(mygemmGemm_t, alpha) == sizeof(size_t) + 64 ? 1 : -1];
 typedef char
     lda_at[offsetof(mygemmGemm_t, lda) == sizeof(size_t) + 64 + 3 * sizeof(void*) ? 1 : -1];
-typedef char d_array_is_last[offsetof(mygemmGemm_t, D_array) == sizeof(mygemmGemm_t) - sizeof(void*)
-                                 ? 1
-                                 : -1];
+typedef char d_array_at[offsetof(mygemmGemm_t, D_array) == sizeof(size_t) + 136 + 10 * sizeof(void*)
+                            ? 1
+                            : -1];
 typedef char
-    gemm_size[sizeof(mygemmGemm_t) == sizeof(size_t) + 64 + 11 * sizeof(void*) + 9 * 8 ? 1 : -1];
+    reserved_is_last[offsetof(mygemmGemm_t, reserved) == sizeof(mygemmGemm_t) - 4 ? 1 : -1];
+typedef char
+    gemm_size[sizeof(mygemmGemm_t) == sizeof(size_t) + 72 + 13 * sizeof(void*) + 12 * 8 ? 1 : -1];
 
 int multiply(mygemmHandle_t handle);
 int multiply(mygemmHandle_t handle) {

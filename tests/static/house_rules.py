@@ -11,9 +11,10 @@ import sys
 # Where a path fits several patterns, the first counts.
 LAYERS = [
     r"api(_\w+)?\.(h|cpp)",
+    r"gemm_steps\.(h|cpp)",
     r"call\.(h|cpp)",
     r"context\.(h|cpp)|kernels/cuda_device\.cu",  # the .cu defines what context.h declares
-    r"(environment|tighten|validate)\.(h|cpp)",
+    r"(environment|tighten|validate(_gemm)?|rules)\.(h|cpp)",
     r"plan/.*",
     r"kernels/configs\.h",                        # for the loop over an operation's kernels
     r"kernels/\w+/table\.cpp",
@@ -28,6 +29,7 @@ LAYERS = [
     r"ptx/.*",
     r"problem\.h|device_traits\.h|devices\.cpp|status\.(h|cpp)",
     r"mygemm/mygemm\.h",
+    r"mygemm/types\.h",
 ]
 # The folders of kernels that other folders of kernels include.
 SHARED_KERNELS = {"kernels/gemm/persistent", "kernels/gemm/tensor"}

@@ -58,6 +58,36 @@ TEST(Log, DescribesGeneralProducts) {
             "--stride-bias 0 --activation relu --c-is-d 1 --reads-c 0");
 }
 
+TEST(Log, DescribesOperandsOfActivationsAndSums) {
+  const std::string begin =
+      "gemm --transa N --transb T -m 5 -n 6 -k 7 --lda 5 --ldb 6 --ldc 5 --ldd 5 --batch 1 "
+      "--stride-a 0 --stride-b 0 --stride-c 0 --stride-d 0 --form single --bias 0 "
+      "--stride-bias 0 --activation ";
+  const std::string end = " --c-is-d 1 --reads-c 0";
+  GemmProblem p = gemm(false, true, 5, 6, 7);
+  p.epilogue.activation = MYGEMM_ACTIVATION_RELU;
+  p.epilogue.aux = address<void>(5);
+  p.epilogue.ldaux = 32;
+  p.epilogue.stride_aux = 192;
+  p.sums = {MYGEMM_SUMS_OF_D, address<float>(6), -9};
+  p.update_fused();
+  EXPECT_EQ(describe(p), begin + "relu" + end +
+                             " --aux 1 --ldaux 32 --stride-aux 192 --sums d --stride-sums -9");
+  p.epilogue.activation = MYGEMM_ACTIVATION_RELU_GRADIENT;
+  p.sums.of = MYGEMM_SUMS_OF_A;
+  EXPECT_EQ(describe(p), begin + "relu-gradient" + end +
+                             " --aux 1 --ldaux 32 --stride-aux 192 --sums a --stride-sums -9");
+  p.epilogue.activation = MYGEMM_ACTIVATION_GELU_GRADIENT;
+  p.sums.of = MYGEMM_SUMS_NONE;
+  EXPECT_EQ(describe(p), begin + "gelu-gradient" + end + " --aux 1 --ldaux 32 --stride-aux 192");
+  // A plain product with sums is a general one.
+  p.epilogue.activation = MYGEMM_ACTIVATION_NONE;
+  p.epilogue.aux = nullptr;
+  p.sums.of = MYGEMM_SUMS_OF_B;
+  p.update_fused();
+  EXPECT_EQ(describe(p), begin + "none" + end + " --sums b --stride-sums -9");
+}
+
 TEST(Log, DescribesSoftmax) {
   SoftmaxProblem p = softmax(10, 20);
   EXPECT_EQ(describe(p),

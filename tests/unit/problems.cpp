@@ -126,6 +126,24 @@ mygemmDataType_t random_type(Random& random) {
   return random.pick(kTypes, 3);
 }
 
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+
+// Gradients read aux, which is legal for any activation but none; m is at most kMost - 32.
+void add_aux_and_sums(Random& random, GemmProblem* problem) {
+  mygemm::Epilogue& epilogue = problem->epilogue;
+  if (epilogue.is_gradient() ||
+      (epilogue.activation != MYGEMM_ACTIVATION_NONE && random.integer(0, 1) == 0)) {
+    epilogue.aux = address<void>(7);
+    epilogue.ldaux = mygemm::ceil_div(std::max<int64_t>(1, problem->m), 32) * 32;
+    epilogue.stride_aux = saturated_product(epilogue.ldaux, problem->n) / 32 * 32;
+  }
+  constexpr mygemmSums_t kSums[] = {MYGEMM_SUMS_NONE, MYGEMM_SUMS_OF_D, MYGEMM_SUMS_OF_A,
+                                    MYGEMM_SUMS_OF_B};
+  const mygemmSums_t of = random.pick(kSums, 4);
+  if (of == MYGEMM_SUMS_NONE) return;
+  problem->sums = {of, address<float>(8), of == MYGEMM_SUMS_OF_B ? problem->n : problem->m};
+}
+
 }  // namespace
 
 void random_problem(Random& random, GemmProblem* problem) {
@@ -140,9 +158,11 @@ void random_problem(Random& random, GemmProblem* problem) {
   constexpr mygemmMathMode_t kModes[] = {MYGEMM_MATH_DEFAULT, MYGEMM_MATH_STRICT, MYGEMM_MATH_FAST};
   problem->math = random.pick(kModes, 3);
   if (random.integer(0, 3) > 0) return;
-  constexpr mygemmActivation_t kActivations[] = {MYGEMM_ACTIVATION_NONE, MYGEMM_ACTIVATION_RELU,
-                                                 MYGEMM_ACTIVATION_GELU};
-  problem->epilogue.activation = random.pick(kActivations, 3);
+  constexpr mygemmActivation_t kActivations[] = {
+      MYGEMM_ACTIVATION_NONE, MYGEMM_ACTIVATION_RELU, MYGEMM_ACTIVATION_GELU,
+      MYGEMM_ACTIVATION_RELU_GRADIENT, MYGEMM_ACTIVATION_GELU_GRADIENT};
+  problem->epilogue.activation = random.pick(kActivations, m <= kMost - 32 ? 5 : 1);
+  add_aux_and_sums(random, problem);
   if (random.integer(0, 1) == 0) problem->epilogue.bias = address<void>(4);
   if (random.integer(0, 1) == 0) problem->c.data = address<void>(6);
   problem->update_fused();

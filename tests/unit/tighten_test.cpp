@@ -24,6 +24,7 @@ TEST(Tighten, ColumnsOfProducts) {
   p.a.ld = p.b.ld = kMost;
   p.d.ld = 41;
   p.a.stride = p.b.stride = p.c.stride = p.d.stride = p.epilogue.stride_bias = INT64_MIN;
+  p.epilogue.stride_aux = p.sums.stride = INT64_MIN;
   const GemmProblem q = tightened(p);
   EXPECT_EQ(q.a.ld, 40);
   EXPECT_EQ(q.b.ld, kMost);  // two columns
@@ -31,6 +32,8 @@ TEST(Tighten, ColumnsOfProducts) {
   EXPECT_EQ(q.d.ld, 41);
   for (const Operand* operand : {&q.a, &q.b, &q.c, &q.d}) EXPECT_EQ(operand->stride, 0);
   EXPECT_EQ(q.epilogue.stride_bias, 0);
+  EXPECT_EQ(q.epilogue.stride_aux, 0);
+  EXPECT_EQ(q.sums.stride, 0);
   EXPECT_TRUE(q.fused);
 }
 
@@ -62,10 +65,13 @@ TEST(Tighten, EmptyAndEndlessColumns) {
 TEST(Tighten, StridesOfBatchesAreKept) {
   GemmProblem p = with_epilogue(gemm(false, false, 8, 1, 5, 3));
   p.b.ld = p.d.ld = kMost;
+  p.epilogue.stride_aux = 64, p.sums.stride = -8;
   const GemmProblem q = tightened(p);
   EXPECT_EQ(q.a.stride, p.a.stride);
   EXPECT_EQ(q.d.stride, p.d.stride);
   EXPECT_EQ(q.epilogue.stride_bias, 8);
+  EXPECT_EQ(q.epilogue.stride_aux, 64);
+  EXPECT_EQ(q.sums.stride, -8);
   EXPECT_EQ(q.b.ld, 8);
   EXPECT_EQ(q.d.ld, 8);
 }

@@ -344,12 +344,12 @@ TEST(Validate, ShapesOfAnySize) {
 }
 
 TEST(Validate, Enumerations) {
-  for (int value : {-1, 0, 1, 2, 3, 14, 15, INT32_MAX, INT32_MIN}) {
+  for (int value : {-1, 0, 1, 2, 3, 4, 5, 14, 15, INT32_MAX, INT32_MIN}) {
     EXPECT_EQ(valid_operation("transa", value), value >= 0 && value <= 2) << value;
     EXPECT_EQ(valid_data_type("xtype", value), value == 0 || value == 2 || value == 14) << value;
     EXPECT_EQ(valid_softmax_mode(value), value == 0 || value == 1) << value;
     EXPECT_EQ(valid_product_math(value), value >= -1 && value <= 2) << value;
-    EXPECT_EQ(valid_activation(value), value >= 0 && value <= 2) << value;
+    EXPECT_EQ(valid_activation(value), value >= 0 && value <= 4) << value;
   }
   EXPECT_FALSE(valid_operation("transb", 3));
   EXPECT_STREQ(last_error_text(), "transb = 3 is not a mygemmOperation_t");
@@ -360,8 +360,8 @@ TEST(Validate, Enumerations) {
   EXPECT_FALSE(valid_product_math(7));
   EXPECT_STREQ(last_error_text(),
                "math = 7 is neither a mygemmMathMode_t nor MYGEMM_MATH_OF_HANDLE");
-  EXPECT_FALSE(valid_activation(3));
-  EXPECT_STREQ(last_error_text(), "activation = 3 is not a mygemmActivation_t");
+  EXPECT_FALSE(valid_activation(5));
+  EXPECT_STREQ(last_error_text(), "activation = 5 is not a mygemmActivation_t");
 }
 
 TEST(Validate, TypesThatNoProductTakes) {

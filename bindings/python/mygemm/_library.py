@@ -45,7 +45,9 @@ class Gemm(ctypes.Structure):
         ("stride_b", c_int64), ("C", c_void_p), ("ldc", c_int64), ("stride_c", c_int64),
         ("D", c_void_p), ("ldd", c_int64), ("stride_d", c_int64), ("bias", c_void_p),
         ("stride_bias", c_int64), ("A_array", c_void_p), ("B_array", c_void_p),
-        ("C_array", c_void_p), ("D_array", c_void_p)]
+        ("C_array", c_void_p), ("D_array", c_void_p), ("aux", c_void_p), ("ldaux", c_int64),
+        ("stride_aux", c_int64), ("sums", c_void_p), ("stride_sums", c_int64),
+        ("sums_of", c_int32), ("reserved", c_int32)]
 
     def __init__(self, **fields: object):
         super().__init__(**{"struct_size": ctypes.sizeof(Gemm), "batch_count": 1,

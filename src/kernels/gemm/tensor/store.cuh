@@ -262,18 +262,25 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
       }
     }
     if (epilogue.is_gradient() || epilogue.stores_aux()) {
-      // Read in one go, as C is.
+      // Read in one go, as C is. The rows of D of a warp have their bits in one word.
       float aux[kCount] = {};
-      const bool reads = epilogue.is_gradient();
+      const bool reads = epilogue.is_gradient(), bits = epilogue.aux_is_bits();
+      unsigned word = 0;
 #pragma unroll
-      for (int r = 0; r < kCount; ++r) {
+      for (int e = 0; e < kCount; ++e) {
+        // Results of a column of D one behind the other.
+        const int r =
+            kTransposed ? e / 8 * 2 + e % 8 / 2 * 4 + e % 2 : e / 4 * 4 + e / 2 % 2 + e % 2 * 2;
         const int first = column + column_of(r) - r % 2;
         if (!place.inside(to, half_of(r), r % 2, first)) continue;
         const int i = place.row_of(half_of(r)), j = first + place.column + r % 2;
-        if (reads) {
+        if (!reads) {
+          epilogue.store_aux(i, j, value[r]);
+        } else if (!bits) {
           aux[r] = epilogue.aux(i, j);
         } else {
-          epilogue.store_aux(i, j, value[r]);
+          if (e % (kTransposed ? kCount / 2 : 2) == 0) word = epilogue.aux_word(i, j);
+          aux[r] = epilogue.bit(i, j, word) ? 1.0f : 0.0f;
         }
       }
 #pragma unroll
