@@ -1,33 +1,18 @@
 // A program that loads cuBLAS through dlopen and makes legal and illegal calls, and prints a line
 // for each: the call, its status, and a digest of C. The matrices hold small integers, so that
 // results are exact and the lines are the same with the drop-in preloaded or without it.
-//   cublas_answers [LIBRARY]        default: libcublas.so.13
+//   cublas_answers [LIBRARY]        default: libcublas.so.13; the calls of cuBLASLt: lt_answers.cpp
 #include <cublas_api.h>
-#include <cuda_runtime.h>
 #include <dlfcn.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <functional>
-#include <string>
-#include <vector>
+
+#include "answers.h"
 
 namespace {
 
-constexpr int kElements = 1 << 16;
-
 void* cublas = nullptr;
 cublasHandle_t handle = nullptr;
-float *a_memory, *b_memory, *c_memory;
-float** pointers;  // two each of A, B and C
-long long lines = 0;
-
-void require(bool good, const char* what) {
-  if (good) return;
-  std::fprintf(stderr, "%s failed: %s\n", what, cudaGetErrorString(cudaGetLastError()));
-  std::exit(1);
-}
 
 template <class... Arguments>
 cublasStatus_t call(const std::string& name, Arguments... arguments) {
@@ -35,36 +20,6 @@ cublasStatus_t call(const std::string& name, Arguments... arguments) {
   const auto function = reinterpret_cast<Pointer>(dlsym(cublas, name.c_str()));
   require(function, name.c_str());
   return function(arguments...);
-}
-
-// Resets all memory: cuBLAS writes out of bounds with some of the illegal arguments.
-void reset(bool nan) {
-  std::vector<float> operand(kElements), c(kElements);
-  for (int i = 0; i < kElements; ++i) operand[i] = static_cast<float>(i * 7 % 13 - 6);
-  for (int i = 0; i < kElements; ++i) c[i] = static_cast<float>(i % 11 - 5);
-  const float* const both[] = {a_memory,        a_memory + 2400, b_memory,
-                               b_memory + 2500, c_memory,        c_memory + 700};
-  const size_t bytes = sizeof(float) * kElements;
-  cudaMemcpy(a_memory, operand.data(), bytes, cudaMemcpyDefault);
-  cudaMemcpy(b_memory, operand.data(), bytes, cudaMemcpyDefault);
-  cudaMemcpy(c_memory, c.data(), bytes, cudaMemcpyDefault);
-  if (nan) cudaMemset(c_memory, 0xff, bytes);
-  require(cudaMemcpy(pointers, both, sizeof both, cudaMemcpyDefault) == cudaSuccess, "cudaMemcpy");
-}
-
-// FNV-1a of all of C.
-unsigned long long digest_of_c() {
-  std::vector<unsigned char> c(sizeof(float) * kElements);
-  require(cudaDeviceSynchronize() == cudaSuccess, "a kernel");
-  cudaMemcpy(c.data(), c_memory, c.size(), cudaMemcpyDefault);
-  unsigned long long hash = 14695981039346656037u;
-  for (const unsigned char byte : c) hash = (hash ^ byte) * 1099511628211u;
-  return hash;
-}
-
-void report(const std::string& function, const std::string& about, cublasStatus_t status) {
-  std::printf("%-30s %-44s %2d %016llx\n", function.c_str(), about.c_str(), status, digest_of_c());
-  ++lines;
 }
 
 struct Case {
@@ -244,17 +199,6 @@ void ask_everything(const char* mode) {
   ask_sums<int64_t>("_64");
 }
 
-// With room around each.
-void allocate() {
-  constexpr size_t kRoom = size_t{1} << 24;
-  char* memory = nullptr;
-  require(cudaMalloc(&memory, 5 * kRoom) == cudaSuccess, "cudaMalloc");
-  a_memory = reinterpret_cast<float*>(memory + kRoom);
-  b_memory = reinterpret_cast<float*>(memory + 2 * kRoom);
-  c_memory = reinterpret_cast<float*>(memory + 3 * kRoom);
-  pointers = reinterpret_cast<float**>(memory + 4 * kRoom);
-}
-
 }  // namespace
 
 int main(int count, char** words) {
@@ -276,6 +220,8 @@ int main(int count, char** words) {
   ask_everything("pedantic: ");
   call("cublasSetMathMode", handle, CUBLAS_TF32_TENSOR_OP_MATH);
   ask_everything("TF32: ");
+  call("cublasDestroy_v2", handle);
+  ask_lt();
   std::printf("%lld answers\n", lines);
-  return call("cublasDestroy_v2", handle);
+  return 0;
 }

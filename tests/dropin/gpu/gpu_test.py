@@ -15,6 +15,7 @@ import unittest
 
 DROP_IN = ANSWERS = None  # set from the command line
 CLIENT = pathlib.Path(__file__).resolve().parent / "torch_client.py"
+JAX_CLIENT = CLIENT.with_name("jax_client.py")
 # cuBLAS's error at k = 4096 is about 2e-7 at worst; TF32's is over 1e-4.
 FP32_ERROR = 1e-6
 
@@ -45,8 +46,9 @@ class Answers(unittest.TestCase):
         answers = [line for line in lines if not line.startswith(" **")]  # cuBLAS's own remarks
         self.assertEqual(answers[-1], f"{len(answers) - 1} answers")
         self.assertGreater(len(answers), 1000)
+        self.assertGreater(len([line for line in lines if line.startswith("cublasLtMatmul")]), 1000)
         self.assertEqual(ours.splitlines(), lines)
-        self.assertEqual(len(counts), 14)
+        self.assertEqual(len(counts), 15)
         for function, (taken, forwarded) in counts.items():
             self.assertGreater(taken, 0, function)
             self.assertGreater(forwarded, 0, function)
@@ -72,6 +74,11 @@ class PyTorch(unittest.TestCase):
         _, ours, counts = self.task("bmm")
         self.assertLess(max(ours["errors"]), FP32_ERROR)
         self.assert_taken(counts, "cublasSgemmStridedBatched", 2)
+
+    def test_linear_layers_with_biases(self):
+        _, ours, counts = self.task("linear")
+        self.assertLess(max(ours["errors"]), FP32_ERROR)
+        self.assert_taken(counts, "cublasLtMatmul", 6)
 
     def test_graph(self):
         _, ours, counts = self.task("graph")
@@ -106,6 +113,16 @@ class PyTorch(unittest.TestCase):
         _, ours, counts = self.task("cupy")
         self.assertLess(max(ours["errors"]), FP32_ERROR)
         self.assertGreater(sum(taken for taken, _ in counts.values()), 0)
+
+
+@unittest.skipUnless(importlib.util.find_spec("jax"), "JAX is not installed")
+class Jax(unittest.TestCase):
+    def test_products(self):
+        plain, _ = run(sys.executable, JAX_CLIENT, preload=False)
+        ours, counts = run(sys.executable, JAX_CLIENT, preload=True)
+        self.assertLess(max(json.loads(ours)["errors"]), FP32_ERROR)
+        self.assertEqual(len(json.loads(plain)["errors"]), len(json.loads(ours)["errors"]))
+        self.assertGreater(counts["cublasLtMatmul"][0], 0, counts)
 
 
 if __name__ == "__main__":

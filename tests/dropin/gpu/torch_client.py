@@ -1,7 +1,7 @@
 """Programs of PyTorch and CuPy users in FP32, independent of mygemm: one task for each process,
 its result as a line of JSON.
 
-Usage: torch_client.py mm | bmm | training | graph | potrf | getrf | geqrf | cupy
+Usage: torch_client.py mm | bmm | linear | training | graph | potrf | getrf | geqrf | cupy
 """
 import json
 import sys
@@ -34,6 +34,18 @@ def bmm():
     shared = b[:1].expand(12, -1, -1)
     return {"errors": [worst_error(torch.bmm(a, b), a, b),
                        worst_error(torch.bmm(a, shared), a, shared)]}
+
+
+def linear():
+    """Layers with biases, alone and with an activation in the product's epilogue."""
+    errors = []
+    for rows, inputs, outputs in (64, 64, 64), (1000, 333, 70), (2048, 2048, 2048):
+        x, w, bias = random(rows, inputs), random(outputs, inputs, seed=2), random(outputs, seed=3)
+        y = torch.nn.functional.linear(x, w, bias)
+        errors.append(worst_error(y - bias, x, w.T))
+        relu = torch._addmm_activation(bias, x, w.T)
+        errors.append((relu - y.clamp(min=0)).abs().max().item() / y.abs().max().item())
+    return {"errors": errors}
 
 
 def network():
