@@ -2,12 +2,15 @@
 // where MYGEMM_REPORT=1 is in the environment.
 #pragma once
 
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace mygemm::drop_in {
 
@@ -17,6 +20,17 @@ inline bool report_is_wanted() {
     return value && std::strcmp(value, "1") == 0;
   }();
   return wanted;
+}
+
+// The heading, once for a process: several drop-in libraries share the report, and know of each
+// other by the environment.
+inline void begin_report() {
+  constexpr const char* kBegun = "MYGEMM_REPORT_BEGUN";
+  const std::string process = std::to_string(getpid());
+  const char* begun = std::getenv(kBegun);
+  if (begun && process == begun) return;
+  setenv(kBegun, process.c_str(), 1);
+  std::fputs("mygemm: calls of this process\n", stderr);
 }
 
 // Counts by function and by outcome, both numbered from 0.
@@ -53,7 +67,7 @@ class CallCounts {
     bool begun = false;
     for (size_t function = 0; function < kFunctions; ++function) {
       if (!is_used(function)) continue;
-      if (!begun) std::fputs("mygemm: calls of this process\n", stderr);
+      if (!begun) begin_report();
       begun = true;
       print(function);
     }

@@ -77,6 +77,25 @@ class Preloaded(unittest.TestCase):
         for report in "", "0":
             self.assertEqual(run("cublas_linked", report=report).stderr, "")
 
+    def test_one_report_of_both_libraries(self):
+        blas = DROP_IN.with_name("libmygemm_blas.so")
+        if not blas.exists():
+            self.skipTest("libmygemm_blas.so is not built")
+        process = subprocess.run(
+            [sys.executable, "-c", f"""
+import ctypes
+blas, cublas = ctypes.CDLL("{blas}"), ctypes.CDLL("{DROP_IN}")
+one, zero = (ctypes.c_float * 1)(1), ctypes.c_float(0)
+blas.cblas_sgemm(102, 111, 111, 1, 1, 1, zero, one, 1, one, 1, zero, one, 1)
+cublas.cublasSgemm_v2(None, 0, 0, 1, 1, 1, one, one, 1, one, 1, one, one, 1)
+"""], text=True, capture_output=True, check=False,
+            env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "MYGEMM_REPORT": "1",
+                 "LD_LIBRARY_PATH": str(FAKES / "fake_13")})
+        lines = process.stderr.splitlines()
+        self.assertEqual(lines.count("mygemm: calls of this process"), 1, process.stderr)
+        for function in "cblas_sgemm", "cublasSgemm_v2":
+            self.assertTrue(any(function in line for line in lines), process.stderr)
+
     def test_program_that_calls_nothing_of_cublas(self):
         self.assertEqual(run("cublas_loader", "next").stderr, "")
 

@@ -80,6 +80,16 @@ class PyTorch(unittest.TestCase):
         self.assertLess(max(ours["errors"]), FP32_ERROR)
         self.assert_taken(counts, "cublasLtMatmul", 6)
 
+    def test_two_gpus(self):
+        if int(run(sys.executable, "-c", "import torch; print(torch.cuda.device_count())",
+                   preload=False)[0]) < 2:
+            self.skipTest("there is one GPU")
+        _, ours, counts = self.task("two_gpus")
+        self.assertLess(max(ours["errors"]), FP32_ERROR)
+        self.assertEqual(ours["same"], [True] * 16)
+        self.assert_taken(counts, "cublasSgemm_v2", 80)
+        self.assert_taken(counts, "cublasLtMatmul", 80)
+
     def test_graph(self):
         _, ours, counts = self.task("graph")
         self.assertLess(max(ours["errors"]), FP32_ERROR)

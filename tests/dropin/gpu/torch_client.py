@@ -1,7 +1,8 @@
 """Programs of PyTorch and CuPy users in FP32, independent of mygemm: one task for each process,
 its result as a line of JSON.
 
-Usage: torch_client.py mm | bmm | linear | training | graph | potrf | getrf | geqrf | cupy
+Usage: torch_client.py mm | bmm | linear | two_gpus | training | graph | potrf | getrf | geqrf
+                       | cupy
 """
 import json
 import sys
@@ -46,6 +47,36 @@ def linear():
         relu = torch._addmm_activation(bias, x, w.T)
         errors.append((relu - y.clamp(min=0)).abs().max().item() / y.abs().max().item())
     return {"errors": errors}
+
+
+def two_gpus():
+    """Products and layers on two GPUs, in turns and from several threads, whichever GPU is current,
+    on streams of their GPUs; and whether their bits are those of the first."""
+    import threading
+    a, b, bias = random(700, 512), random(512, 640, seed=2), random(640, seed=3)
+    first = [(a @ b).cpu(), torch.nn.functional.linear(a, b.T, bias).cpu()]
+    errors = [worst_error(a @ b, a, b)]
+    same = []
+
+    def multiply(device):
+        x, y, z = (t.to(device) for t in (a, b, bias))
+        stream = torch.cuda.Stream(device)
+        with torch.cuda.stream(stream):
+            for _ in range(10):
+                results = [x @ y, torch.nn.functional.linear(x, y.T, z)]
+        stream.synchronize()
+        same.extend(bool((r.cpu() == f).all()) for r, f in zip(results, first, strict=True))
+
+    for current in 0, 1:
+        torch.cuda.set_device(current)
+        for device in "cuda:0", "cuda:1":
+            multiply(device)
+    threads = [threading.Thread(target=multiply, args=(f"cuda:{i % 2}",)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return {"errors": errors, "same": same}
 
 
 def network():
