@@ -2,6 +2,7 @@
 // the same arguments. Runs with the emulated kernels and on a GPU, before a cuBLASLt that only
 // records calls.
 #include <functional>
+#include <thread>
 
 #include "fake_cublas.h"
 #include "lt_product.h"
@@ -107,6 +108,19 @@ TEST_F(LtDropIn, TakesEitherOrder) {
   }
 }
 
+TEST_F(LtDropIn, ForwardsVectorsOfARowMajorD) {
+  for (const cublasLtEpilogue_t epilogue : kEpilogues) {
+    const bool has_vector = (epilogue & ~(CUBLASLT_EPILOGUE_DEFAULT | CUBLASLT_EPILOGUE_RELU |
+                                          CUBLASLT_EPILOGUE_GELU)) != 0;
+    if (has_vector) expect_forwarded({.d_order = CUBLASLT_ORDER_ROW, .epilogue = epilogue});
+  }
+}
+
+TEST_F(LtDropIn, TakesProductsOfNothing) {
+  expect_taken({.k = 0});
+  expect_taken({.k = 0, .epilogue = CUBLASLT_EPILOGUE_RELU_BIAS});
+}
+
 TEST_F(LtDropIn, TakesOneMatrixForABatch) {
   expect_taken({.batches = 2}, [](LtProduct& p) {
     p.a.stride = 0;
@@ -120,6 +134,12 @@ TEST_F(LtDropIn, FollowsThePointerMode) {
   expect_taken({.epilogue = CUBLASLT_EPILOGUE_RELU_BIAS}, [&](LtProduct& p) {
     p.alpha = on_device.as<const float>();
     p.beta = on_device.as<const float>() + 1;
+    p.set(CUBLASLT_MATMUL_DESC_POINTER_MODE, CUBLASLT_POINTER_MODE_DEVICE);
+  });
+  // Whether C is read is not known before the product runs.
+  expect_forwarded({}, [&](LtProduct& p) {
+    p.alpha = p.beta = on_device.as<const float>();
+    p.c_data = nullptr;
     p.set(CUBLASLT_MATMUL_DESC_POINTER_MODE, CUBLASLT_POINTER_MODE_DEVICE);
   });
 }
@@ -140,16 +160,26 @@ TEST_F(LtDropIn, TakesPedanticArithmetic) {
   expect_taken({.compute = CUBLAS_COMPUTE_32F_PEDANTIC, .epilogue = CUBLASLT_EPILOGUE_BIAS});
 }
 
+// A forced kernel that needs a workspace shows which workspace the call had: without enough of it
+// the call is forwarded.
 TEST_F(LtDropIn, WorksInTheWorkspaceOfTheCall) {
   const DeviceBuffer workspace(1 << 20, 0, 256);
-  expect_taken({.k = 512}, [&](LtProduct& p) {
-    p.workspace = workspace.data();
-    p.workspace_bytes = workspace.bytes();
-  });
-  expect_taken({.k = 512}, [&](LtProduct& p) {  // not at a multiple of 256: none
-    p.workspace = workspace.as<char>() + 16;
-    p.workspace_bytes = workspace.bytes() - 16;
-  });
+  const auto with = [&](size_t offset, size_t bytes) {
+    return [&workspace, offset, bytes](LtProduct& p) {
+      p.workspace = workspace.as<char>() + offset;
+      p.workspace_bytes = bytes;
+    };
+  };
+  const LtShape shape{.k = 512};
+  std::thread([&] {  // with a handle of its own
+    const ScopedEnv forced("MYGEMM_FORCE_GEMM", "splitk_64x64");
+    expect_taken(shape, with(0, workspace.bytes()));
+    expect_forwarded(shape, with(0, 64));
+    expect_forwarded(shape);
+    expect_forwarded(shape, with(16, workspace.bytes() - 16));  // misaligned: none
+  })
+      .join();
+  expect_taken(shape, with(16, workspace.bytes() - 16));
   EXPECT_TRUE(workspace.bands_intact());
 }
 
@@ -198,8 +228,14 @@ TEST_F(LtDropIn, LeavesIllegalArgumentsToCublasLt) {
   expect_forwarded({}, [](LtProduct& p) { p.b.set(CUBLASLT_MATRIX_LAYOUT_ROWS, uint64_t{8}); });
   expect_forwarded({}, [](LtProduct& p) { p.c.set(CUBLASLT_MATRIX_LAYOUT_COLS, uint64_t{4}); });
   expect_forwarded({}, [](LtProduct& p) { p.d.set(CUBLASLT_MATRIX_LAYOUT_LD, int64_t{36}); });
-  expect_forwarded({},
-                   [](LtProduct& p) { p.d.set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, int32_t{2}); });
+  for (LtMatrix LtProduct::*matrix : {&LtProduct::a, &LtProduct::b, &LtProduct::c, &LtProduct::d}) {
+    expect_forwarded(
+        {}, [&](LtProduct& p) { (p.*matrix).set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, int32_t{2}); });
+  }
+  expect_forwarded({.m = 0});
+  expect_forwarded({.n = 0});
+  expect_forwarded(
+      {}, [](LtProduct& p) { p.c.set(CUBLASLT_MATRIX_LAYOUT_ORDER, int32_t{CUBLASLT_ORDER_ROW}); });
   expect_forwarded({}, [](LtProduct& p) { p.alpha = nullptr; });
   expect_forwarded({}, [](LtProduct& p) { p.beta = nullptr; });
   for (const int epilogue : {14, 24, 64, 260}) {
