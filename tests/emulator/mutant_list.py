@@ -345,7 +345,7 @@ MUTANTS = [
            AUX + "OfEveryActivation/small_32x32", **SMALL_32X32),
     Mutant("gemm aux: bits from the tile's first row on", EPILOGUE,
            "((static_cast<int>(aux_) + (kTransposed", "((0 + (kTransposed",
-           AUX + "OfEveryActivation/tiled", compiled=GEMM_TILED),
+           AUX + "OfEveryActivation/small_16x16", **SMALL_16X16),
     Mutant("gemm gelu gradient: factors of x without bounds", EPILOGUE,
            "kMost = 16.0f", "kMost = 3e38f", AUX + "OfInfinitiesAndNan/tiled",
            compiled=GEMM_TILED),

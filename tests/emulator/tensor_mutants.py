@@ -141,7 +141,7 @@ TENSOR_MUTANTS = [
            "const int i = row, j = column;", AUX + "OfEveryActivation/tf32x3_128x128",
            occurrence=2, occurrences=2, **TENSOR_128),
     Mutant("gemm tf32x3: one word of bits for all columns", TENSOR_STORE,
-           "if (e % (kTransposed ? kCount / 2 : 2) == 0) word", "if (e == 0) word",
+           "if (e % kOfColumn == 0) word", "if (e == 0) word",
            AUX + "OfEveryActivation/tf32x3_128x128", **TENSOR_128),
     Mutant("gemm tf32x3: aux of results past the edge", TENSOR_STORE,
            "if (!place.inside(to, half_of(r), r % 2, first)) continue;\n"

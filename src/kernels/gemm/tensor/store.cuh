@@ -262,15 +262,18 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
       }
     }
     if (epilogue.is_gradient() || epilogue.stores_aux()) {
-      // Read in one go, as C is. The rows of D of a warp have their bits in one word.
-      float aux[kCount] = {};
+      // Read in one go, as C is, in the order of D's columns: the results of a lane in one of them
+      // have their bits in one word. Where D is transposed, a lane has two columns, else two rows.
+      constexpr int kOfColumn = kTransposed ? kCount / 2 : 2;
+      const auto by_columns = [](int e) {
+        return kTransposed ? e / 8 * 2 + e % 8 / 2 * 4 + e % 2 : e / 4 * 4 + e / 2 % 2 + e % 2 * 2;
+      };
       const bool reads = epilogue.is_gradient(), bits = epilogue.aux_is_bits();
+      float aux[kCount] = {};
       unsigned word = 0;
 #pragma unroll
       for (int e = 0; e < kCount; ++e) {
-        // Results of a column of D one behind the other.
-        const int r =
-            kTransposed ? e / 8 * 2 + e % 8 / 2 * 4 + e % 2 : e / 4 * 4 + e / 2 % 2 + e % 2 * 2;
+        const int r = by_columns(e);
         const int first = column + column_of(r) - r % 2;
         if (!place.inside(to, half_of(r), r % 2, first)) continue;
         const int i = place.row_of(half_of(r)), j = first + place.column + r % 2;
@@ -279,7 +282,7 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
         } else if (!bits) {
           aux[r] = epilogue.aux(i, j);
         } else {
-          if (e % (kTransposed ? kCount / 2 : 2) == 0) word = epilogue.aux_word(i, j);
+          if (e % kOfColumn == 0) word = epilogue.aux_word(i, j);
           aux[r] = epilogue.bit(i, j, word) ? 1.0f : 0.0f;
         }
       }
