@@ -57,7 +57,7 @@ typedef enum {
  *   RELU_GRADIENT: the bit of aux ? t : 0
  *   GELU_GRADIENT: t * g(x), x the element of aux, s = 1 / (1 + exp(-2 u(x))),
  *         g(x) = s + 2 x s (1 - s) u'(x), u'(x) = sqrt(2 / pi) * (1 + 3 * 0.044715 x^2); g has an
- *         absolute error of at most 2^-18, and is 0 or 1 where x is large */
+ *         absolute error of at most 2^-20, and is 0 or 1 where x is large */
 typedef enum {
   MYGEMM_ACTIVATION_NONE = 0,
   MYGEMM_ACTIVATION_RELU = 1,

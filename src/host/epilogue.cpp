@@ -23,20 +23,20 @@ template <int kWidth>
   t = t / (1.0f + exponential);
 }
 
-// t times the derivative of gelu() at x, which is bounded so that no factor is infinite: s + x s
-// (1 - s) 2u', s = 1 / (1 + exp(-2 u)).
+// t times the derivative of gelu() at x: s + x s (1 - s) 2u', s = 1 / (1 + e), e = exp(-2 u). 1 - s
+// is e s; x is bounded so that e is finite.
 template <int kWidth>
 [[gnu::always_inline]] inline void times_gelu_derivative(typename Simd<kWidth>::Float& t,
                                                          typename Simd<kWidth>::Float x) {
   using Float = typename Simd<kWidth>::Float;
   constexpr float kTwoU = 1.5957691216f, kCubic = 0.044715f;  // 2 sqrt(2 / pi)
-  const Float most = Float{} + 16.0f;
+  const Float most = Float{} + 10.0f;
   x = x > most ? most : x < -most ? -most : x;  // NaN stays
   const Float square = x * x;
-  Float exponential = x * (1.0f + kCubic * square) * -kTwoU;
-  exponentiate<kWidth>(exponential);
-  const Float s = 1.0f / (1.0f + exponential);
-  t *= s + x * s * ((1.0f - s) * kTwoU * (1.0f + 3.0f * kCubic * square));
+  Float e = x * (1.0f + kCubic * square) * -kTwoU;
+  exponentiate<kWidth>(e);
+  const Float s = 1.0f / (1.0f + e);
+  t *= s + x * s * (e * s * kTwoU * (1.0f + 3.0f * kCubic * square));
 }
 
 // A vector of results: aux has as many floats, written or read by the activation, or nullptr.

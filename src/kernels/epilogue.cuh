@@ -70,16 +70,16 @@ __device__ __forceinline__ float gelu(float t) {
 
 __device__ __forceinline__ float relu(float t) { return t <= 0.0f ? 0.0f : t; }  // NaN stays
 
-// The derivative of gelu() at x: s + x s (1 - s) 2u', s = 1 / (1 + exp(-2 u)). Where exp(-2 u) is
-// infinite, s is 0 and 1 - s is 1; x is bounded, so that no factor is infinite.
+// The derivative of gelu() at x: s + x s (1 - s) 2u', s = 1 / (1 + e), e = exp(-2 u). 1 - s is e s,
+// without the cancellation of 1 - s; x is bounded so that e is finite: farther out, g is 0 or 1.
 __device__ __forceinline__ float gelu_derivative(float x) {
   constexpr float kTwoU = 1.5957691216f, kCubic = 0.044715f;  // 2 sqrt(2 / pi)
-  constexpr float kLog2E = 1.4426950409f, kMost = 16.0f;
+  constexpr float kLog2E = 1.4426950409f, kMost = 10.0f;
   const float bounded = fminf(fmaxf(x, -kMost), kMost), square = bounded * bounded;
   const float two_u = kTwoU * bounded * fmaf(kCubic, square, 1.0f);
-  const float s = __fdividef(1.0f, 1.0f + ptx::exp2_approx(-kLog2E * two_u));
-  const float derivative =
-      fmaf(bounded * s, (1.0f - s) * kTwoU * fmaf(3.0f * kCubic, square, 1.0f), s);
+  const float e = ptx::exp2_approx(-kLog2E * two_u);
+  const float s = __fdividef(1.0f, 1.0f + e);
+  const float derivative = fmaf(bounded * s, e * s * kTwoU * fmaf(3.0f * kCubic, square, 1.0f), s);
   return isnan(x) ? x : derivative;
 }
 

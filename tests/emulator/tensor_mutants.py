@@ -134,7 +134,7 @@ TENSOR_MUTANTS = [
            **TENSOR_128),
     Mutant("gemm tf32x3: a transposed tile's C is by its rows", EPILOGUE,
            "const int i = kTransposed ? column : row, j = kTransposed ? row : column;",
-           "const int i = row, j = column;", FUSED + "OfAnotherC/tf32x3_128x128", occurrences=2,
+           "const int i = row, j = column;", FUSED + "OfEveryKind/tf32x3_128x128", occurrences=2,
            **TENSOR_128),
     Mutant("gemm tf32x3: a transposed tile's aux is by its rows", EPILOGUE,
            "const int i = kTransposed ? column : row, j = kTransposed ? row : column;",

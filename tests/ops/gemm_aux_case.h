@@ -10,7 +10,7 @@ namespace mygemm_tests {
 
 // The derivative of GELU's tanh form, and the bound of its error in FP32.
 double gelu_derivative(double x);
-constexpr double kGeluDerivativeError = 0x1p-18;
+constexpr double kGeluDerivativeError = 0x1p-20;
 
 // t: the elements of D before the activation, in D's layout.
 void check_aux(Operands* operands, const std::vector<float>& t);
