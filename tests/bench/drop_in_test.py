@@ -64,6 +64,7 @@ class Committed(unittest.TestCase):
     def test_documents(self):
         self.check("h200-drop-in.json", "docs/drop-in.md")
         self.check("h200-drop-in-fast.json", "docs/drop-in.md")
+        self.check("h200-drop-in-strict.json", "docs/drop-in.md")
         self.check("h200-drop-in.json", "README.md", "--extremes")
 
 
