@@ -105,8 +105,8 @@ class Committed(unittest.TestCase):
 
     def test_every_block_is_written(self):
         for document, contents in tables.documents(self.runs).items():
-            self.assertEqual(re.findall(r"<!-- (bench/tables.py .*): begin -->", self.texts[document]),
-                             list(contents), document)
+            blocks_there = re.findall(r"<!-- (bench/tables.py .*): begin -->", self.texts[document])
+            self.assertEqual(blocks_there, list(contents), document)
 
     def test_every_shape_has_a_line(self):
         for name in ("default", "strict", "softmax", "transpose"):
