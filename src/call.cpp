@@ -76,13 +76,13 @@ Status compute(const mygemmContext& context, const Problem& given, const char** 
 
 template <class Problem>
 Status run(const mygemmContext& context, const Problem& given,
-           Status (*compute)(const mygemmContext&, const Problem&, const char**)) {
+           Status (*steps)(const mygemmContext&, const Problem&, const char**)) {
   const Verdict verdict = validate(given, Check::kEverything);
   if (verdict == Verdict::kInvalid) return MYGEMM_STATUS_INVALID_VALUE;
   if (verdict == Verdict::kDone) return MYGEMM_STATUS_SUCCESS;
   RETURN_IF_ERROR(need_device(context));
   const char* kernel = nullptr;
-  const Status status = compute(context, given, &kernel);
+  const Status status = steps(context, given, &kernel);
   if (kernel && context.log.is_open()) context.log.write(describe(given), kernel, status);
   return status;
 }

@@ -20,11 +20,11 @@ Status launch_planned(const mygemmContext& context, const Problem& given, const 
 template <class Problem>
 Status compute(const mygemmContext& context, const Problem& given, const char** kernel);
 
-// validate -> compute, and the line in the log. An operation that takes more than one launch has a
-// `compute` of its own.
+// validate -> steps, and the line in the log. A call that takes more than one launch has steps of
+// its own in the place of compute().
 template <class Problem>
 Status run(const mygemmContext& context, const Problem& given,
-           Status (*compute)(const mygemmContext&, const Problem&, const char**) = compute);
+           Status (*steps)(const mygemmContext&, const Problem&, const char**) = compute);
 
 // Bytes of workspace that the fastest kernel uses where the workspace is not limited.
 template <class Problem>
