@@ -5,8 +5,9 @@ register_banks.py TABLE [--update] CUBIN...
 Registers of sm_90 lie in two banks, by parity of their number. A multiply-add that reads two
 different registers of a bank takes twice as long, unless one of them stands in the same place of
 the instruction before it and is kept there (.reuse). Which registers the compiler takes is chance:
-the same source came out at 55 or at 47 TFLOP/s. TABLE has the share of such multiply-adds for each
-kernel; the test fails where one has grown by more than two points, and where a kernel is missing.
+the same source came out at 55 or at 47 TFLOP/s. TABLE has the share of such multiply-adds in each
+kernel's main loop, where hardly anything else stands between them; the test fails where one has
+grown by more than two points, and where a kernel is missing.
 """
 
 import argparse
@@ -17,6 +18,8 @@ import sys
 
 FFMA_OF_REGISTERS = 0x223  # the low 12 bits of the instruction
 MOST_GROWTH = 2.0  # points
+# In a main loop, of so many instructions around a multiply-add so many are multiply-adds.
+AROUND, LEAST = 32, 26
 
 
 def code_of(cubin):
@@ -36,20 +39,30 @@ def code_of(cubin):
 
 
 def conflict_share(code):
-    """Percent of the multiply-adds that read two registers of a bank; None where there are few."""
+    """Percent of a main loop's multiply-adds that read two registers of a bank; None where there
+    are few multiply-adds."""
     kept = [None] * 3
-    total = conflicts = 0
+    conflicts = []  # by instruction; None: no multiply-add
     for at in range(0, len(code), 16):
         low, high = struct.unpack_from("<QQ", code, at)
         if low & 0xFFF != FFMA_OF_REGISTERS:
             kept = [None] * 3
+            conflicts.append(None)
             continue
         registers = (low >> 24 & 0xFF, low >> 32 & 0xFF, high & 0xFF)
         read = {r for slot, r in enumerate(registers) if kept[slot] != r}
         kept = [r if high >> (58 + slot) & 1 else None for slot, r in enumerate(registers)]
-        total += 1
-        conflicts += len({r % 2 for r in read}) < len(read)
-    return 100 * conflicts / total if total >= 256 else None
+        conflicts.append(len({r % 2 for r in read}) < len(read))
+    if len(conflicts) - conflicts.count(None) < 256:
+        return None
+    in_loop = [conflict for at, conflict in enumerate(conflicts)
+               if conflict is not None and is_main_loop(conflicts, at)]
+    return 100 * sum(in_loop) / len(in_loop)
+
+
+def is_main_loop(conflicts, at):
+    around = conflicts[max(0, at - AROUND // 2) : at + AROUND // 2]
+    return len(around) - around.count(None) >= LEAST
 
 
 def readable(name):
