@@ -60,7 +60,7 @@ GemmCase complete(GemmCase p) {
   }
   p.stride_d = p.stride_d.value_or(p.ldd * p.n);
   p.stride_bias = p.stride_bias.value_or(p.m);
-  if (p.activation.find("gradient") != std::string::npos) p.aux = 1;
+  if (is_gradient(p)) p.aux = 1;
   default_to(&p.ldaux, has_bits(p) ? (p.m + 31) / 32 * 32 : p.m);
   p.stride_aux = p.form == "single" ? 0 : p.stride_aux.value_or(p.ldaux * p.n);
   p.stride_sums = p.form == "single" ? 0 : p.stride_sums.value_or(p.sums == "b" ? p.n : p.m);
@@ -180,7 +180,7 @@ std::string label(const GemmCase& p) {
   result += p.reads_c ? " + C" : "";
   result += p.bias ? " + bias" : "";
   if (p.activation != "none") result += ", " + p.activation;
-  result += p.aux && p.activation.find("gradient") == std::string::npos ? " + aux" : "";
+  result += p.aux && !is_gradient(p) ? " + aux" : "";
   return p.sums == "none" ? result : result + ", sums of " + p.sums;
 }
 

@@ -42,6 +42,9 @@ struct GemmCase : SgemmCase {
   int64_t c_is_d = 1, reads_c = 0;  // reads_c: beta is 1, else 0
 };
 
+inline bool is_gradient(const GemmCase& c) {
+  return c.activation.find("gradient") != std::string::npos;
+}
 // Whether aux holds bits.
 inline bool has_bits(const GemmCase& c) { return c.activation.rfind("relu", 0) == 0; }
 

@@ -115,10 +115,8 @@ Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Gemm
   problem->epilogue.bias = call.bias;
   problem->epilogue.stride_bias = call.bias ? call.stride_bias : 0;
   problem->epilogue.activation = static_cast<mygemmActivation_t>(call.activation);
-  const bool has_aux =
-      call.activation != MYGEMM_ACTIVATION_NONE && (call.aux || problem->epilogue.is_gradient());
-  if (has_aux) {
-    problem->epilogue.aux = call.aux;
+  if (call.activation != MYGEMM_ACTIVATION_NONE) problem->epilogue.aux = call.aux;
+  if (problem->epilogue.has_aux()) {
     problem->epilogue.ldaux = call.ldaux;
     problem->epilogue.stride_aux = call.stride_aux;
   }
@@ -153,7 +151,7 @@ void complete_leading_dimensions(GemmProblem* p) {
     complete(p->m, &p->c);
   }
   Epilogue& epilogue = p->epilogue;
-  if ((epilogue.aux || epilogue.is_gradient()) && epilogue.ldaux == 0) {
+  if (epilogue.has_aux() && epilogue.ldaux == 0) {
     const int64_t rows = std::max<int64_t>(1, p->m), word = epilogue.aux_is_bits() ? 32 : 1;
     epilogue.ldaux = ceil_div(std::min(rows, INT64_MAX - word), word) * word;
   }

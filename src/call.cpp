@@ -60,18 +60,18 @@ Status need_result(const char* argument, const void* result) {
 }
 
 template <class Problem>
-Status launch_planned(const mygemmContext& context, const Problem& given, const char* forced,
-                      const char** kernel) {
+Status launch_planned(const mygemmContext& context, const Problem& given,
+                      const PlanOptions& options, const char** kernel) {
   const Problem problem = tightened(given);
   Plan<Problem> plan;
-  RETURN_IF_ERROR(make_plan(problem, context.device, {context.workspace_bytes, forced}, &plan));
+  RETURN_IF_ERROR(make_plan(problem, context.device, options, &plan));
   *kernel = plan.kernel->name;
   return plan.kernel->launch(problem, plan.config, context.launch_context());
 }
 
 template <class Problem>
 Status compute(const mygemmContext& context, const Problem& given, const char** kernel) {
-  return launch_planned(context, given, forced_kernel(context.environment, given), kernel);
+  return launch_planned(context, given, options_of(context, given), kernel);
 }
 
 template <class Problem>
@@ -125,7 +125,8 @@ Status explain_call(const mygemmContext* context, const char* device, const Prob
   return MYGEMM_STATUS_SUCCESS;
 }
 
-template Status launch_planned(const mygemmContext&, const GemmProblem&, const char*, const char**);
+template Status launch_planned(const mygemmContext&, const GemmProblem&, const PlanOptions&,
+                               const char**);
 template Status run(const mygemmContext&, const GemmProblem&,
                     Status (*)(const mygemmContext&, const GemmProblem&, const char**));
 template Status run(const mygemmContext&, const SoftmaxProblem&,

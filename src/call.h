@@ -10,13 +10,13 @@ namespace mygemm {
 Status need_handle(const mygemmContext* context);
 Status need_result(const char* argument, const void* result);
 
-// tighten -> plan -> launch of a problem that is valid. forced: a kernel's name or nullptr. kernel:
-// receives the name of the kernel that was launched.
+// tighten -> plan -> launch of a problem that is valid. kernel: receives the name of the kernel
+// that was launched.
 template <class Problem>
-Status launch_planned(const mygemmContext& context, const Problem& given, const char* forced,
-                      const char** kernel);
+Status launch_planned(const mygemmContext& context, const Problem& given,
+                      const PlanOptions& options, const char** kernel);
 
-// The same with the kernel that the environment forces.
+// The same with the handle's workspace and the kernel that the environment forces.
 template <class Problem>
 Status compute(const mygemmContext& context, const Problem& given, const char** kernel);
 

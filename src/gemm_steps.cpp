@@ -28,7 +28,7 @@ Status make_sums(const mygemmContext& context, const GemmProblem& p) {
   const float* ones = nullptr;
   RETURN_IF_ERROR(cuda_launcher<cuda::find_ones>()(&ones));
   const char* kernel = nullptr;
-  return launch_planned(context, sums_as_product(p, ones), nullptr, &kernel);
+  return launch_planned(context, sums_as_product(p, ones), {context.workspace_bytes}, &kernel);
 }
 
 }  // namespace

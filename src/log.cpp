@@ -55,7 +55,7 @@ std::string describe(const GemmProblem& p) {
       print("--batch %lld --stride-a %lld --stride-b %lld --stride-c %lld ", number(p.batch_count),
             number(p.a.stride), number(p.b.stride), number(p.c.stride));
   std::string steps;
-  if (p.epilogue.aux || p.epilogue.is_gradient()) {
+  if (p.epilogue.has_aux()) {
     steps += print(" --aux 1 --ldaux %lld --stride-aux %lld", number(p.epilogue.ldaux),
                    number(p.epilogue.stride_aux));
   }

@@ -59,6 +59,8 @@ struct Epilogue {
     return activation == MYGEMM_ACTIVATION_RELU_GRADIENT ||
            activation == MYGEMM_ACTIVATION_GELU_GRADIENT;
   }
+  // Whether aux is written or read; gradients need it.
+  constexpr bool has_aux() const { return aux != nullptr || is_gradient(); }
   // Elements of aux are bits.
   constexpr bool aux_is_bits() const {
     return activation == MYGEMM_ACTIVATION_RELU || activation == MYGEMM_ACTIVATION_RELU_GRADIENT;

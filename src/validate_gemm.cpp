@@ -16,11 +16,9 @@ GemmNames names_of(const GemmProblem& p) {
   return {"A", "B", "C", "D", "ldd"};
 }
 
-bool has_aux(const Epilogue& epilogue) { return epilogue.aux || epilogue.is_gradient(); }
-
 // Columns of bits, and matrices of them, begin at whole words.
 bool aux_shape_ok(const GemmProblem& p) {
-  if (!has_aux(p.epilogue)) return true;
+  if (!p.epilogue.has_aux()) return true;
   const auto whole_words = [&](const char* argument, int64_t bits) {
     return !p.epilogue.aux_is_bits() || bits % 32 == 0 ||
            refuse("%s = %lld is not a multiple of 32 (aux holds bits)", argument, number(bits));
@@ -71,7 +69,7 @@ struct GemmReads {
 bool vectors_placed(const GemmProblem& p) {
   constexpr int64_t kFloat = sizeof(float);
   return (!p.epilogue.bias || pointer_ok("bias", p.epilogue.bias, element_bytes(p.d.type))) &&
-         (!has_aux(p.epilogue) || pointer_ok("aux", p.epilogue.aux, kFloat)) &&
+         (!p.epilogue.has_aux() || pointer_ok("aux", p.epilogue.aux, kFloat)) &&
          (p.sums.of == MYGEMM_SUMS_NONE || pointer_ok("sums", p.sums.data, kFloat));
 }
 
@@ -151,7 +149,7 @@ class Places {
 
 bool aux_apart(const GemmProblem& p, Places* places) {
   const Epilogue& epilogue = p.epilogue;
-  if (!has_aux(epilogue)) return true;
+  if (!epilogue.has_aux()) return true;
   const bool written = !epilogue.is_gradient();
   if (!epilogue.aux_is_bits()) {
     return places->add("aux", epilogue.aux, p.m, p.n, epilogue.ldaux, epilogue.stride_aux,

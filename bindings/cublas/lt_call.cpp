@@ -30,7 +30,6 @@ bool read(cublasLtMatrixLayout_t layout, cublasLtMatrixLayoutAttribute_t attribu
 }
 
 struct Layout {
-  uint32_t type = 0;
   int32_t order = CUBLASLT_ORDER_COL, batch_count = 1;
   uint64_t rows = 0, columns = 0;
   int64_t ld = 0, stride = 0, plane = 0;
@@ -207,17 +206,9 @@ Outcome read_types(const LtArguments& arguments, LtCall* call) {
   int32_t compute = -1, scale = -1;
   read(arguments.operation, CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, &compute);
   call->pedantic = compute == CUBLAS_COMPUTE_32F_PEDANTIC;
-  switch (compute) {
-    case CUBLAS_COMPUTE_32F_PEDANTIC: break;
-    case CUBLAS_COMPUTE_32F:
-      if (emulation_is_wanted()) return kReducedPrecision;
-      break;
-    case CUBLAS_COMPUTE_32F_FAST_16F:
-    case CUBLAS_COMPUTE_32F_FAST_16BF:
-    case CUBLAS_COMPUTE_32F_FAST_TF32:
-    case CUBLAS_COMPUTE_32F_EMULATED_16BFX9: return kReducedPrecision;
-    default: return kOtherTypes;
-  }
+  const Outcome arithmetic = judge_arithmetic(static_cast<cublasComputeType_t>(compute));
+  if (arithmetic != kTaken) return arithmetic;
+  if (compute == CUBLAS_COMPUTE_32F && emulation_is_wanted()) return kReducedPrecision;
   if (!is_fp32(arguments.a_layout) || !is_fp32(arguments.b_layout) ||
       !is_fp32(arguments.c_layout) || !is_fp32(arguments.d_layout)) {
     return kOtherTypes;

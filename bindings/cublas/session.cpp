@@ -37,6 +37,18 @@ void use_workspace(const Session& session, void* workspace, size_t bytes) {
   }
 }
 
+Outcome judge_arithmetic(cublasComputeType_t compute) {
+  switch (compute) {
+    case CUBLAS_COMPUTE_32F:
+    case CUBLAS_COMPUTE_32F_PEDANTIC: return kTaken;
+    case CUBLAS_COMPUTE_32F_FAST_16F:
+    case CUBLAS_COMPUTE_32F_FAST_16BF:
+    case CUBLAS_COMPUTE_32F_FAST_TF32:
+    case CUBLAS_COMPUTE_32F_EMULATED_16BFX9: return kReducedPrecision;
+    default: return kOtherTypes;
+  }
+}
+
 bool emulation_is_wanted() {
   static const bool wanted = [] {
     const char* value = std::getenv("CUBLAS_EMULATE_SINGLE_PRECISION");

@@ -29,6 +29,9 @@ void set_up(const Session& session, cudaStream_t stream, bool scalars_on_device,
 // does not accept is none.
 void use_workspace(const Session& session, void* workspace, size_t bytes);
 
+// kTaken where a compute type asks for FP32 arithmetic; else the reason why a call is cuBLAS's.
+Outcome judge_arithmetic(cublasComputeType_t compute);
+
 // cuBLAS's own environment variable: with it, default math means emulated FP32 on GPUs that have
 // it.
 bool emulation_is_wanted();

@@ -50,15 +50,8 @@ Outcome judge(const GemmCall& call) {
   if (call.a.type != CUDA_R_32F || call.b.type != CUDA_R_32F || call.c.type != CUDA_R_32F) {
     return kOtherTypes;
   }
-  switch (call.compute) {
-    case CUBLAS_COMPUTE_32F:
-    case CUBLAS_COMPUTE_32F_PEDANTIC: break;
-    case CUBLAS_COMPUTE_32F_FAST_16F:
-    case CUBLAS_COMPUTE_32F_FAST_16BF:
-    case CUBLAS_COMPUTE_32F_FAST_TF32:
-    case CUBLAS_COMPUTE_32F_EMULATED_16BFX9: return kReducedPrecision;
-    default: return kOtherTypes;
-  }
+  const Outcome arithmetic = judge_arithmetic(call.compute);
+  if (arithmetic != kTaken) return arithmetic;
   if (!any_algorithm(call.algorithm)) return kGivenAlgorithm;
   const bool work = call.m > 0 && call.n > 0 && call.batch_count > 0;
   return work ? kTaken : kLeftToCublas;

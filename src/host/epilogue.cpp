@@ -39,7 +39,7 @@ template <int kWidth>
   t *= s + x * s * (e * s * kTwoU * (1.0f + 3.0f * kCubic * square));
 }
 
-// A vector of results: aux has as many floats, written or read by the activation, or nullptr.
+// A vector of results; aux has as many floats, which GELU writes and gradients read.
 template <int kWidth, mygemmActivation_t kActivation>
 [[gnu::always_inline]] inline void finish_vector(float* d, const float* bias, float* aux) {
   using Float = typename Simd<kWidth>::Float;
@@ -53,7 +53,7 @@ template <int kWidth, mygemmActivation_t kActivation>
   const Float zero{};
   if constexpr (kActivation == MYGEMM_ACTIVATION_RELU) t = t <= zero ? zero : t;  // NaN stays
   if constexpr (kActivation == MYGEMM_ACTIVATION_GELU) {
-    if (aux) store(aux, t);
+    store(aux, t);
     gelu<kWidth>(t);
   }
   if constexpr (kActivation == MYGEMM_ACTIVATION_RELU_GRADIENT) {

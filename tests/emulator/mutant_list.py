@@ -72,9 +72,10 @@ TMA_128X128 = {"compiled": "kernels/gemm/tma/large.cu", "instance": "Tma128x128"
 TMA_64X32 = {"compiled": "kernels/gemm/tma/small.cu", "instance": "Tma64x32"}
 
 # The product that makes sums, and that with something changed before it.
-ADD_UP = "return launch_planned(context, sums_as_product(p, ones), nullptr, &kernel);"
+ADD_UP = ("return launch_planned(context, sums_as_product(p, ones), {context.workspace_bytes}, "
+          "&kernel);")
 CHANGE_SUMS = "GemmProblem q = sums_as_product(p, ones); "
-THEN_ADD_UP = " return launch_planned(context, q, nullptr, &kernel);"
+THEN_ADD_UP = " return launch_planned(context, q, {context.workspace_bytes}, &kernel);"
 
 MUTANTS = [
     # Barriers and waits.
@@ -354,8 +355,8 @@ MUTANTS = [
            AUX + "OfInfinitiesAndNan/tiled", compiled=GEMM_TILED),
     Mutant("gemm relu bits: 0 where t is 0 or NaN", RELU_BITS, "!(t[i] < 0.0f)", "t[i] > 0.0f",
            AUX + "OfInfinitiesAndNan/tiled"),
-    Mutant("gemm relu bits: NaN becomes 0", RELU_BITS, "t <= 0.0f ? 0.0f : t;",
-           "t > 0.0f ? t : 0.0f;", AUX + "OfInfinitiesAndNan/tiled"),
+    Mutant("gemm relu bits: NaN becomes 0", RELU_BITS, "d[row] = relu(t[i]);",
+           "d[row] = t[i] > 0.0f ? t[i] : 0.0f;", AUX + "OfInfinitiesAndNan/tiled"),
     Mutant("gemm relu bits: bytes in the other order", RELU_BITS, "bits >> 8 * byte",
            "bits >> (24 - 8 * byte)", AUX + "OfEveryActivation/tiled"),
     Mutant("gemm relu bits: whole words past the last row", RELU_BITS, "if (row + 32 <= rows) {",

@@ -5,47 +5,22 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include "gemm_aux_case.h"
-#include "gemm_epilogue_case.h"
-#include "support/handle.h"
+#include "gemm_epilogue_rows.h"
 
 namespace mygemm_tests {
 namespace {
 
 using Case = EpilogueCase;
 
-constexpr size_t kWorkspace = size_t{36} << 20;  // enough for every kernel
-
-class GemmEpilogueAux : public RowTest {
- protected:
-  void run(const std::vector<Case>& cases) {
-    Handle handle(Family::kGemm, GetParam(), kWorkspace);
-    RowTally tally(GetParam());
-    for (const Case& gemm : cases) {
-      run_epilogue(handle, gemm, &tally);
-      if (HasFailure()) return;
-    }
-    EXPECT_TRUE(handle.workspace_bands_intact()) << "written outside the workspace";
-    tally.finish();
-  }
-};
+class GemmEpilogueAux : public EpilogueRows {};
 
 constexpr mygemmActivation_t kActivations[] = {MYGEMM_ACTIVATION_RELU, MYGEMM_ACTIVATION_GELU,
                                                MYGEMM_ACTIVATION_RELU_GRADIENT,
                                                MYGEMM_ACTIVATION_GELU_GRADIENT};
-constexpr float kBetas[] = {0.0f, 1.0f, -0.5f};
-
-// Within a tile, across tiles, narrow, and deep enough for kernels that divide k.
-constexpr int64_t kShapes[][3] = {
-    {37, 29, 19}, {70, 130, 33}, {33, 66, 530}, {150, 1, 40}, {3, 130, 21}};
 
 Case with_aux(const int64_t (&shape)[3], mygemmActivation_t activation) {
-  Case gemm{};
-  gemm.m = shape[0];
-  gemm.n = shape[1];
-  gemm.k = shape[2];
+  Case gemm = shaped(shape);
   gemm.activation = activation;
   gemm.leaves_aux = !gemm.is_gradient();
   return gemm;
@@ -190,10 +165,7 @@ class GemmEpiloguePlanned : public BackendTest {
 constexpr mygemmSums_t kSums[] = {MYGEMM_SUMS_OF_D, MYGEMM_SUMS_OF_A, MYGEMM_SUMS_OF_B};
 
 Case with_sums(const int64_t (&shape)[3], mygemmSums_t of) {
-  Case gemm{};
-  gemm.m = shape[0];
-  gemm.n = shape[1];
-  gemm.k = shape[2];
+  Case gemm = shaped(shape);
   gemm.bias = false;
   gemm.sums_of = of;
   gemm.calls = 2;

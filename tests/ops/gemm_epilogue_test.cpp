@@ -1,31 +1,14 @@
 // Ops tests of the general product: every kernel of the backend forced with every epilogue.
 #include <vector>
 
-#include <gtest/gtest.h>
-
-#include "gemm_epilogue_case.h"
-#include "support/handle.h"
+#include "gemm_epilogue_rows.h"
 
 namespace mygemm_tests {
 namespace {
 
 using Case = EpilogueCase;
 
-constexpr size_t kWorkspace = size_t{36} << 20;  // enough for every kernel
-
-class GemmEpilogue : public RowTest {
- protected:
-  void run(const std::vector<Case>& cases) {
-    Handle handle(Family::kGemm, GetParam(), kWorkspace);
-    RowTally tally(GetParam());
-    for (const Case& gemm : cases) {
-      run_epilogue(handle, gemm, &tally);
-      if (HasFailure()) return;
-    }
-    EXPECT_TRUE(handle.workspace_bands_intact()) << "written outside the workspace";
-    tally.finish();
-  }
-};
+class GemmEpilogue : public EpilogueRows {};
 
 struct Kind {
   bool bias;
@@ -36,19 +19,6 @@ constexpr Kind kKinds[] = {{true, MYGEMM_ACTIVATION_NONE},
                            {false, MYGEMM_ACTIVATION_GELU},
                            {true, MYGEMM_ACTIVATION_RELU},
                            {true, MYGEMM_ACTIVATION_GELU}};
-constexpr float kBetas[] = {0.0f, 1.0f, -0.5f};
-
-// Within a tile, across tiles, narrow, and deep enough for kernels that divide k.
-constexpr int64_t kShapes[][3] = {
-    {37, 29, 19}, {70, 130, 33}, {33, 66, 530}, {150, 1, 40}, {3, 130, 21}};
-
-Case shaped(const int64_t (&shape)[3]) {
-  Case gemm{};
-  gemm.m = shape[0];
-  gemm.n = shape[1];
-  gemm.k = shape[2];
-  return gemm;
-}
 
 void set_kind(const Kind& kind, Case* gemm) {
   gemm->bias = kind.bias;

@@ -15,6 +15,9 @@ from mygemm._library import ABI
 from support import check_product, random_matrix
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tests/static"))
+
+from abi_headers import abi_headers  # noqa: E402
 
 
 def run_python(program, **environment):
@@ -47,8 +50,7 @@ def test_threads_have_handles_of_their_own():
 
 
 def test_version_is_that_of_the_header():
-    header = "".join(
-            (SOURCE / "include/mygemm" / name).read_text() for name in ("types.h", "mygemm.h"))
+    header = abi_headers(SOURCE)
     numbers = re.findall(r"#define MYGEMM_VERSION_\w+ (\d+)", header)
     assert mygemm.version() == ".".join(numbers)
     assert ABI == tuple(map(int, numbers[:2]))
@@ -56,8 +58,7 @@ def test_version_is_that_of_the_header():
 
 def test_every_declared_constant_is_that_of_the_header():
     from mygemm import _library as ours
-    header = "".join(
-            (SOURCE / "include/mygemm" / name).read_text() for name in ("types.h", "mygemm.h"))
+    header = abi_headers(SOURCE)
     number = {name: int(text) for name, text in re.findall(r"MYGEMM_(\w+) = (\d+)", header)}
     assert ours.DATA_TYPES == {"float32": number["R_32F"], "float16": number["R_16F"],
                                "bfloat16": number["R_16BF"]}
@@ -70,8 +71,7 @@ def test_every_declared_constant_is_that_of_the_header():
 
 def test_declarations_are_those_of_the_header():
     from mygemm._library import _ARGUMENTS
-    header = "".join(
-            (SOURCE / "include/mygemm" / name).read_text() for name in ("types.h", "mygemm.h"))
+    header = abi_headers(SOURCE)
     kinds = {"c_int": r"mygemm\w+_t|int", "c_long": "int64_t", "c_ulong": "size_t",
              "c_float": "float"}
     for name, arguments in _ARGUMENTS.items():

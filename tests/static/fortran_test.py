@@ -9,6 +9,8 @@ import re
 import sys
 import unittest
 
+from abi_headers import abi_headers
+
 SOURCE = None  # set from the command line
 # Fortran's names have no case, so these modes would be functions.
 RENAMED = {"MYGEMM_SOFTMAX": "MYGEMM_SOFTMAX_MODE", "MYGEMM_LOG_SOFTMAX": "MYGEMM_LOG_SOFTMAX_MODE"}
@@ -98,8 +100,7 @@ def functions_of_module(text):
 
 class Fortran(unittest.TestCase):
     def setUp(self):
-        self.header = "".join(
-            (SOURCE / "include/mygemm" / name).read_text() for name in ("types.h", "mygemm.h"))
+        self.header = abi_headers(SOURCE)
         self.abi = "".join((SOURCE / "bindings/fortran" / name).read_text()
                            for name in ("mygemm_abi.f90", "mygemm_gemm.f90"))
         module = re.sub(r"&\n\s*", "", (SOURCE / "bindings/fortran/mygemm.f90").read_text())

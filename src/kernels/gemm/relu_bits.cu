@@ -2,6 +2,7 @@
 // takes a column's 1024 rows, or the next column's, and its lanes store neighbouring words of bits.
 #include "kernels/gemm/relu_bits.h"
 
+#include "kernels/epilogue.cuh"
 #include "kernels/launch.h"
 
 namespace mygemm {
@@ -9,8 +10,6 @@ namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32, kRows = 32 * 32;
 constexpr int kAtOnce = 8;  // rows of a lane whose loads are in flight together
-
-__device__ __forceinline__ float relu_of(float t) { return t <= 0.0f ? 0.0f : t; }
 
 // Stores the word of rows `row` to row + 31 of a column, no byte of which is past the last row.
 __device__ __forceinline__ void store_bits(uint8_t* column, int64_t row, int64_t rows,
@@ -48,7 +47,7 @@ __global__ void __launch_bounds__(kThreads) relu_bits(const GemmProblem p) {
         const unsigned word = __ballot_sync(0xffffffffu, !(t[i] < 0.0f));
         if (lane == l + i) bits = word;
         const int64_t row = first + 32 * (l + i) + lane;
-        if (row < p.m) d[row] = relu_of(t[i]);
+        if (row < p.m) d[row] = relu(t[i]);
       }
     }
     const int64_t row = first + 32 * lane;
