@@ -142,6 +142,7 @@ Fields fields(const GemmCase& p) {
     result.insert(result.end(),
                   {{"--sums", p.sums}, {"--stride-sums", text(p.stride_sums.value_or(0))}});
   }
+  if (p.fill != "full") result.emplace_back("--fill", p.fill);
   return result;
 }
 
@@ -181,6 +182,7 @@ std::string label(const GemmCase& p) {
   result += p.bias ? " + bias" : "";
   if (p.activation != "none") result += ", " + p.activation;
   result += p.aux && !is_gradient(p) ? " + aux" : "";
+  result += p.fill == "full" ? "" : ", " + p.fill + " triangle";
   return p.sums == "none" ? result : result + ", sums of " + p.sums;
 }
 

@@ -40,6 +40,7 @@ struct GemmCase : SgemmCase {
   std::string sums = "none";  // or "d", "a", "b"
   std::optional<int64_t> stride_sums;
   int64_t c_is_d = 1, reads_c = 0;  // reads_c: beta is 1, else 0
+  std::string fill = "full";        // or "lower", "upper": the triangle of D
 };
 
 inline bool is_gradient(const GemmCase& c) {

@@ -20,6 +20,12 @@ mygemmSums_t sums(const std::string& name) {
                        : MYGEMM_SUMS_NONE;
 }
 
+mygemmFill_t fill(const std::string& name) {
+  return name == "lower"   ? MYGEMM_FILL_LOWER
+         : name == "upper" ? MYGEMM_FILL_UPPER
+                           : MYGEMM_FILL_FULL;
+}
+
 // The product whose C is this one's D.
 SgemmCase plain_case(const GemmCase& c) {
   SgemmCase plain = c;
@@ -103,6 +109,7 @@ class FusedProduct {
     call.sums_of = sums(case_.sums);
     if (call.sums_of != MYGEMM_SUMS_NONE) call.sums = sums_.at(i);
     call.stride_sums = *case_.stride_sums;
+    call.fill = fill(case_.fill);
     if (pointers) {
       call.A_array = reinterpret_cast<const void* const*>(plain_.a_pointers(i));
       call.B_array = reinterpret_cast<const void* const*>(plain_.b_pointers(i));
@@ -125,6 +132,25 @@ class FusedProduct {
   PointerArrays c_pointers_;
   float beta_;
 };
+
+// cublasSsyrkx, where it computes this product.
+void add_triangle_peer(Session* session, const GemmCase& c, const Product& plain,
+                       Contest* contest) {
+  Cublas* const cublas = session->cublas.get();
+  if (!cublas || c.form != "single" || !c.c_is_d || !fits_int(c)) return;
+  if ((c.transa == "N") == (c.transb == "N")) return;
+  const BlasGemm gemm = blas_gemm(plain_case(c));
+  const bool lower = c.fill == "lower";
+  const float beta = c.reads_c ? 1.0f : 0.0f;
+  contest->peer_names.push_back("cublas");
+  contest->peers.push_back({"cublas",
+                            [&plain, cublas, gemm, lower, beta](int64_t i) {
+                              BlasGemm triangle = gemm;
+                              triangle.beta = beta;
+                              cublas->syrkx(triangle, lower, plain.a(i), plain.b(i), plain.out(i));
+                            },
+                            false});
+}
 
 }  // namespace
 
@@ -159,7 +185,12 @@ Result measure(Session* session, const GemmCase& c) {
   contest.peers.push_back(
       {"plain", [&plain, handle](int64_t i) { check(plain.call_ours(handle, i), "mygemm_sgemm"); },
        false});
-  add_peers(session, fused.plain_case_of(), plain, /*same_result=*/false, &contest);
+  if (c.fill == "full") {
+    add_peers(session, fused.plain_case_of(), plain, /*same_result=*/false, &contest);
+  } else {
+    contest.work /= 2;
+    add_triangle_peer(session, c, plain, &contest);
+  }
   return run_contest(session, contest);
 }
 

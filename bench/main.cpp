@@ -182,7 +182,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "mygemm-bench of mygemm " MYGEMM_BENCH_VERSION);
   add_common_options(&app, &request);
   CLI::App* sgemm = app.add_subcommand("sgemm", "matrix products: one (-m -n -k) or suites");
-  CLI::App* gemm = app.add_subcommand("gemm", "a matrix product with an epilogue");
+  CLI::App* gemm =
+      app.add_subcommand("gemm", "products with an epilogue, or triangles: one or suites");
   CLI::App* softmax = app.add_subcommand("softmax", "softmax: one (--rows --cols) or suites");
   CLI::App* transpose = app.add_subcommand("transpose", "transposes: one or suites");
   CLI::App* overhead = app.add_subcommand("overhead", "cost of handles and of calls on the host");
@@ -192,6 +193,7 @@ int run(int argc, char** argv) {
   CLI::App* all = app.add_subcommand("all", "every suite and the overhead");
   add_suite_options(sgemm, &request, sgemm_suites());
   add_options(sgemm, &request.sgemm);
+  add_suite_options(gemm, &request, gemm_suites());
   add_options(gemm, &request.gemm);
   add_suite_options(softmax, &request, softmax_suites());
   add_options(softmax, &request.softmax);
@@ -199,7 +201,7 @@ int run(int argc, char** argv) {
   add_options(transpose, &request.transpose);
   replay->add_option("file", request.log, "the log")->required()->check(CLI::ExistingFile);
   add_accuracy_options(accuracy, &request);
-  for (CLI::App* command : {gemm, overhead, replay, accuracy, all}) {
+  for (CLI::App* command : {overhead, replay, accuracy, all}) {
     command->fallthrough();
   }
   CLI11_PARSE(app, argc, argv);
@@ -223,7 +225,8 @@ int run(int argc, char** argv) {
                   sgemm_suite);
   }
   if (gemm->parsed()) {
-    measure_one(&session, &report, complete(request.gemm));
+    run_operation(&session, &report, request, request.gemm, sized(request.gemm), gemm_suites(),
+                  gemm_suite);
   }
   if (accuracy->parsed()) {
     measure_errors(&session, &report, request);

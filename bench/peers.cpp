@@ -12,6 +12,7 @@ namespace {
 
 // cublas_api.h's values.
 constexpr int kCublasOpN = 0, kCublasOpT = 1;
+constexpr int kCublasLower = 0, kCublasUpper = 1;
 constexpr int kCublasDefaultMath = 0, kCublasPedanticMath = 2;
 // cblas.h's values.
 constexpr int kCblasColMajor = 102, kCblasNoTrans = 111, kCblasTrans = 112;
@@ -51,6 +52,8 @@ struct Cublas::Functions {
                                long long, int);
   int (*sgemm_batched)(void*, int, int, int, int, int, const float*, const float* const*, int,
                        const float* const*, int, const float*, float* const*, int, int);
+  int (*syrkx)(void*, int, int, int, int, const float*, const float*, int, const float*, int,
+               const float*, float*, int);
   int (*dgemm)(void*, int, int, int, int, int, const double*, const double*, int, const double*,
                int, const double*, double*, int);
   int (*sgeam)(void*, int, int, int, int, const float*, const float*, int, const float*,
@@ -80,6 +83,7 @@ std::unique_ptr<Cublas> Cublas::load(const Machine& machine, size_t workspace_by
   find(library, "cublasSgemm_v2", &functions->sgemm);
   find(library, "cublasSgemmStridedBatched", &functions->sgemm_strided_batched);
   find(library, "cublasSgemmBatched", &functions->sgemm_batched);
+  find(library, "cublasSsyrkx", &functions->syrkx);
   find(library, "cublasDgemm_v2", &functions->dgemm);
   find(library, "cublasSgeam", &functions->sgeam);
   return std::unique_ptr<Cublas>(
@@ -128,6 +132,12 @@ void Cublas::sgemm_batched(const BlasGemm& g, const float* const* a, const float
   check(functions_->sgemm_batched(handle_, cublas_op(g.transa), cublas_op(g.transb), g.m, g.n, g.k,
                                   &g.alpha, a, g.lda, b, g.ldb, &g.beta, c, g.ldc, g.batch_count),
         "cublasSgemmBatched");
+}
+
+void Cublas::syrkx(const BlasGemm& g, bool lower, const float* a, const float* b, float* c) {
+  check(functions_->syrkx(handle_, lower ? kCublasLower : kCublasUpper, cublas_op(g.transa), g.n,
+                          g.k, &g.alpha, a, g.lda, b, g.ldb, &g.beta, c, g.ldc),
+        "cublasSsyrkx");
 }
 
 void Cublas::dgemm(const BlasGemm& g, const double* a, const double* b, double* c) {

@@ -36,6 +36,8 @@ class Cublas {
   void sgemm_strided_batched(const BlasGemm& gemm, const float* a, const float* b, float* c);
   void sgemm_batched(const BlasGemm& gemm, const float* const* a, const float* const* b,
                      float* const* c);
+  // A triangle of the product of two n x k matrices, one of which is transposed.
+  void syrkx(const BlasGemm& gemm, bool lower, const float* a, const float* b, float* c);
   void dgemm(const BlasGemm& gemm, const double* a, const double* b, double* c);
   // Row-major rows x cols to cols x rows, by cublasSgeam.
   void transpose(int rows, int cols, const float* in, int ldin, float* out, int ldout);

@@ -85,6 +85,8 @@ void add_options(CLI::App* command, GemmCase* p) {
   command->add_option("--sums", p->sums, "sums of rows of D or A, or of columns of B")
       ->check(CLI::IsMember({"none", "d", "a", "b"}));
   command->add_option("--stride-sums", p->stride_sums, "elements between sums; packed by default");
+  command->add_option("--fill", p->fill, "the triangle of D that is computed")
+      ->check(CLI::IsMember({"full", "lower", "upper"}));
   command->add_option("--c-is-d", p->c_is_d, "0: C is another matrix than D")->check(flag);
   command->add_option("--reads-c", p->reads_c, "1: beta is 1, else 0")->check(flag);
 }

@@ -29,12 +29,11 @@ void fill(const Machine& machine, const RotatedOperand& operand, const Extent& e
   operand.replace(image.data());
 }
 
-// Peers take 32-bit sizes.
+}  // namespace
+
 bool fits_int(const SgemmCase& c) {
   return std::max({c.m, c.n, c.k, c.lda, c.ldb, c.ldc, c.batch}) <= INT_MAX;
 }
-
-}  // namespace
 
 mygemmOperation_t operation(const std::string& name) {
   return name == "N" ? MYGEMM_OP_N : name == "T" ? MYGEMM_OP_T : MYGEMM_OP_C;

@@ -89,6 +89,8 @@ void add_peers(Session* session, const SgemmCase& c, const Product& product, boo
 
 // Sizes must fit int.
 BlasGemm blas_gemm(const SgemmCase& c);
+// Peers take 32-bit sizes.
+bool fits_int(const SgemmCase& c);
 
 // Refers to the case and the product, which has `sets` copies of its operands.
 Contest product_contest(Session* session, const SgemmCase& c, const Product& product, int64_t sets);

@@ -104,6 +104,11 @@ const std::vector<std::string>& sgemm_suites() {
   return names;
 }
 
+const std::vector<std::string>& gemm_suites() {
+  static const std::vector<std::string> names = {"triangles"};
+  return names;
+}
+
 const std::vector<std::string>& softmax_suites() {
   static const std::vector<std::string> names = {"columns", "half",   "backward", "few_rows",
                                                  "modes",   "random", "tiny"};
@@ -202,6 +207,28 @@ std::vector<SgemmCase> sgemm_suite(const std::string& name, const SuiteOptions& 
   cases = completed(std::move(cases));
   if (options.host) {
     std::erase_if(cases, [](const SgemmCase& c) { return flops(c) > kMostHostFlops; });
+  }
+  return cases;
+}
+
+// Gram matrices, covariances, and the updates of factorizations, which read C.
+std::vector<GemmCase> gemm_suite(const std::string& name, const SuiteOptions& options) {
+  if (name != "triangles") unknown(name);
+  constexpr int64_t kShapes[][2] = {
+      {64, 64},       {256, 64},    {256, 256},  {512, 512},   {100, 20000}, {1000, 1000},
+      {1000, 100000}, {1024, 128},  {2048, 128}, {2048, 2048}, {3000, 3000}, {4096, 128},
+      {4096, 512},    {4096, 4096}, {8192, 128}, {8192, 512},  {8192, 8192}, {16384, 256}};
+  std::vector<GemmCase> cases;
+  for (const auto& [n, k] : kShapes) {
+    if (options.host && n * k > int64_t{1} << 20) continue;
+    for (const bool update : {false, true}) {
+      GemmCase c;
+      c.m = c.n = n, c.k = k;
+      (update ? c.transb : c.transa) = "T";
+      c.fill = "lower";
+      c.reads_c = update;
+      cases.push_back(complete(c));
+    }
   }
   return cases;
 }

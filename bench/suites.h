@@ -16,6 +16,7 @@ struct SuiteOptions {
 };
 
 const std::vector<std::string>& sgemm_suites();
+const std::vector<std::string>& gemm_suites();
 const std::vector<std::string>& softmax_suites();
 const std::vector<std::string>& transpose_suites();
 
@@ -29,6 +30,7 @@ std::vector<SgemmCase> accuracy_products(const AccuracySweep& sweep, const Suite
 
 // The problems of one of the names above; all complete().
 std::vector<SgemmCase> sgemm_suite(const std::string& name, const SuiteOptions& options);
+std::vector<GemmCase> gemm_suite(const std::string& name, const SuiteOptions& options);
 std::vector<SoftmaxCase> softmax_suite(const std::string& name, const SuiteOptions& options);
 std::vector<TransposeCase> transpose_suite(const std::string& name, const SuiteOptions& options);
 

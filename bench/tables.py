@@ -19,7 +19,8 @@ import runs
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = {"default": "h200-sgemm-default.json", "strict": "h200-sgemm.json",
          "short": "h200-sgemm-short.json", "random": "h200-sgemm-random.json",
-         "data": "h200-sgemm-data.json", "softmax": "h200-softmax.json",
+         "data": "h200-sgemm-data.json", "triangles": "h200-gemm-triangles.json",
+         "softmax": "h200-softmax.json",
          "transpose": "h200-transpose.json", "hot": "h200-transpose-hot.json",
          "overhead": "h200-overhead.json"}
 NO_RUN = "No such run is in the repository yet.\n"
@@ -189,6 +190,19 @@ def products_by_data(run):
     return text + "\n" + source(run, "data")
 
 
+def triangles(run):
+    results = runs.measured(run, "gemm")
+    lines = [[f"{r['shape']['n']} × {r['shape']['n']} × {r['shape']['k']} {r['shape']['transa']}"
+              f"{r['shape']['transb']}", "yes" if r["shape"]["reads_c"] else "no", microseconds(r),
+              figure(r["rate"]), microseconds(runs.peer(r, "cublas")), times(r, "cublas"),
+              times(r, "plain")] for r in results]
+    return ("mygemm in default math mode; TFLOP/s count a triangle's operations.\n\n" +
+            blocks.table(["n × n × k, op", "reads C", "µs", "TFLOP/s", "cuBLAS, µs",
+                          "speed over `cublasSsyrkx`", "over mygemm's own whole product"], lines) +
+            "\n" + source(run, "triangles") +
+            f"\nSpeed over `cublasSsyrkx`: {span(results, 'cublas')}.\n")
+
+
 # ---- softmax and transposes --------------------------------------------------------------------
 
 def softmax_groups(results):
@@ -344,6 +358,7 @@ def documents(all_runs):
             "strict": products(all_runs["strict"], "strict", "strict", list(PEERS)),
             "random": random_products(all_runs["random"]),
             "data": products_by_data(all_runs["data"]) if "data" in all_runs else NO_RUN,
+            "triangles": triangles(all_runs["triangles"]) if "triangles" in all_runs else NO_RUN,
             "softmax": softmax(all_runs["softmax"]),
             "transpose": transpose_tables(all_runs["transpose"], "transpose", transpose_groups(
                 first_of_each(runs.measured(all_runs["transpose"], "transpose")))),

@@ -97,8 +97,7 @@ Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Gemm
   if (!valid_operations(shape) || !valid_data_type("atype", call.atype) ||
       !valid_data_type("btype", call.btype) || !valid_data_type("ctype", call.ctype) ||
       !valid_data_type("dtype", call.dtype) || !valid_product_math(call.math) ||
-      !valid_activation(call.activation) || !valid_sums(call.sums_of) ||
-      !valid_reserved(call.reserved)) {
+      !valid_activation(call.activation) || !valid_sums(call.sums_of) || !valid_fill(call.fill)) {
     return MYGEMM_STATUS_INVALID_VALUE;
   }
   const auto operand = [&](const void* data, const void* const* pointers, int64_t ld,
@@ -124,6 +123,7 @@ Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Gemm
     problem->sums = {static_cast<mygemmSums_t>(call.sums_of), static_cast<float*>(call.sums),
                      call.stride_sums};
   }
+  problem->fill = static_cast<mygemmFill_t>(call.fill);
   if (call.math != MYGEMM_MATH_OF_HANDLE) problem->math = static_cast<mygemmMathMode_t>(call.math);
   const Operand c = operand(call.C, call.C_array, call.ldc, call.stride_c, call.ctype);
   const bool c_is_d = !c.data && !c.pointers;

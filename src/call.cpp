@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
+#include "plan/triangle.h"
 #include "tighten.h"
 #include "validate.h"
 
@@ -14,6 +16,31 @@ namespace {
 template <class Problem>
 PlanOptions options_of(const mygemmContext& context, const Problem& problem) {
   return {context.workspace_bytes, forced_kernel(context.environment, problem)};
+}
+
+// The explanation and the workspace of a call: those of its kernel, or of a triangle's steps.
+template <class Problem>
+std::string explain_steps(const Problem& problem, const DeviceTraits& device,
+                          const PlanOptions& options, const Problem& given) {
+  if constexpr (std::is_same_v<Problem, GemmProblem>) {
+    if (problem.fill != MYGEMM_FILL_FULL) return explain_triangle(problem, device, options, given);
+  }
+  return explain(problem, device, options, given);
+}
+
+template <class Problem>
+Status wanted_workspace(const Problem& problem, const DeviceTraits& device, PlanOptions options,
+                        size_t* bytes) {
+  if constexpr (std::is_same_v<Problem, GemmProblem>) {
+    if (problem.fill != MYGEMM_FILL_FULL && !options.forced) {
+      return triangle_workspace(problem, device, bytes);
+    }
+  }
+  options.workspace_bytes = SIZE_MAX;
+  Plan<Problem> plan;
+  RETURN_IF_ERROR(make_plan(problem, device, options, &plan));
+  *bytes = plan.config.workspace_bytes;
+  return MYGEMM_STATUS_SUCCESS;
 }
 
 // A kernel runs on the device that is current, whatever the handle was made for.
@@ -94,12 +121,7 @@ Status query_workspace(const mygemmContext& context, const Problem& given, size_
     return MYGEMM_STATUS_INVALID_VALUE;
   }
   const Problem problem = tightened(given);
-  PlanOptions options = options_of(context, problem);
-  options.workspace_bytes = SIZE_MAX;
-  Plan<Problem> plan;
-  RETURN_IF_ERROR(make_plan(problem, context.device, options, &plan));
-  *bytes = plan.config.workspace_bytes;
-  return MYGEMM_STATUS_SUCCESS;
+  return wanted_workspace(problem, context.device, options_of(context, problem), bytes);
 }
 
 template <class Problem>
@@ -114,8 +136,8 @@ Status explain_call(const mygemmContext* context, const char* device, const Prob
     return MYGEMM_STATUS_INVALID_VALUE;
   }
   const Problem problem = tightened(given);
-  const std::string whole =
-      explain(problem, traits, context ? options_of(*context, problem) : PlanOptions{}, given);
+  const std::string whole = explain_steps(
+      problem, traits, context ? options_of(*context, problem) : PlanOptions{}, given);
   if (length) *length = whole.size();
   if (capacity > 0) {
     const size_t kept = std::min(capacity - 1, whole.size());

@@ -2,6 +2,7 @@
 #include "gemm_steps.h"
 
 #include "call.h"
+#include "gemm_triangle.h"
 #include "kernels/gemm/relu_bits.h"
 #include "kernels/gemm/sums.h"
 
@@ -34,6 +35,7 @@ Status make_sums(const mygemmContext& context, const GemmProblem& p) {
 }  // namespace
 
 Status compute_steps(const mygemmContext& context, const GemmProblem& given, const char** kernel) {
+  if (given.fill != MYGEMM_FILL_FULL) return compute_triangle(context, given, kernel);
   RETURN_IF_ERROR(compute(context, first_step(given), kernel));
   if (given.epilogue.stores_bits()) RETURN_IF_ERROR(apply_relu(context, given));
   return given.sums.of == MYGEMM_SUMS_NONE ? MYGEMM_STATUS_SUCCESS : make_sums(context, given);

@@ -1,6 +1,6 @@
 // The steps of a general product whose epilogue is more than its kernels store: the product itself;
 // then RELU with its bits, in a pass over D; then sums, as the product of a matrix and a vector of
-// ones. A product without these is one step.
+// ones. A triangle of a product has steps of its own. A product without these is one step.
 #pragma once
 
 #include "context.h"

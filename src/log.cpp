@@ -62,6 +62,9 @@ std::string describe(const GemmProblem& p) {
   if (p.sums.of != MYGEMM_SUMS_NONE) {
     steps += print(" --sums %s --stride-sums %lld", sums_name(p.sums.of), number(p.sums.stride));
   }
+  if (p.fill != MYGEMM_FILL_FULL) {
+    steps += p.fill == MYGEMM_FILL_LOWER ? " --fill lower" : " --fill upper";
+  }
   if (!p.fused && steps.empty()) return "sgemm " + sizes + batch + "--form " + form;
   return "gemm " + sizes + print("--ldd %lld ", number(p.d.ld)) + batch +
          print(

@@ -78,6 +78,11 @@ struct Sums {
   int64_t stride = 0;  // elements from one matrix's sums to the next one's
 };
 
+// Rows begin <= i < end.
+struct RowRange {
+  int64_t begin, end;
+};
+
 struct GemmConfig;
 struct GemmFigures;
 struct GemmFacts;
@@ -101,9 +106,17 @@ struct GemmProblem {
   bool pointer_arrays;   // the operands are arrays of pointers, NULL or not
   bool readable_arrays;  // and the arrays are host memory
   mygemmMathMode_t math;
+  mygemmFill_t fill = MYGEMM_FILL_FULL;  // the part of D that is computed: see gemm_triangle.h
   bool output_is_c = false;  // D is called C by the caller: mygemm_sgemm and its siblings
   Sums sums = {};            // steps behind the product: see gemm_steps.h
 
+  // Element (i, j) of D is computed; and the rows of column j that are: begin <= i < end.
+  constexpr bool fills(int64_t i, int64_t j) const {
+    return fill == MYGEMM_FILL_FULL || (fill == MYGEMM_FILL_LOWER ? i >= j : i <= j);
+  }
+  constexpr RowRange filled_rows(int64_t j) const {
+    return {fill == MYGEMM_FILL_LOWER ? j : 0, fill == MYGEMM_FILL_UPPER ? j + 1 : m};
+  }
   // D does not depend on A and B.
   constexpr bool scales_only() const { return k == 0 || epilogue.alpha.is(0.0f); }
   // The matrices of C are those of D.

@@ -112,7 +112,10 @@ bool valid_activation(int value) {
          refuse("activation = %d is not a mygemmActivation_t", value);
 }
 
-bool valid_reserved(int value) { return value == 0 || refuse("reserved = %d is not 0", value); }
+bool valid_fill(int value) {
+  return (value >= MYGEMM_FILL_FULL && value <= MYGEMM_FILL_UPPER) ||
+         refuse("fill = %d is not a mygemmFill_t", value);
+}
 
 bool valid_sums(int value) {
   return (value >= MYGEMM_SUMS_NONE && value <= MYGEMM_SUMS_OF_B) ||

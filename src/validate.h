@@ -28,7 +28,7 @@ bool valid_softmax_mode(int value);
 bool valid_product_math(int value);  // of mygemmGemm_t: MYGEMM_MATH_OF_HANDLE too
 bool valid_activation(int value);
 bool valid_sums(int value);
-bool valid_reserved(int value);  // of mygemmGemm_t
+bool valid_fill(int value);
 
 // NOT_SUPPORTED where no kernel of this version takes the operands' element types.
 Status supported_types(const GemmProblem& problem);

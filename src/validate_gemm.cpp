@@ -28,6 +28,21 @@ bool aux_shape_ok(const GemmProblem& p) {
          (p.batch_count <= 1 || whole_words("stride_aux", p.epilogue.stride_aux));
 }
 
+// A triangle is of a square D, and nothing but alpha and beta is applied to it.
+bool fill_ok(const GemmProblem& p) {
+  if (p.fill == MYGEMM_FILL_FULL) return true;
+  const char* triangle = p.fill == MYGEMM_FILL_LOWER ? "MYGEMM_FILL_LOWER" : "MYGEMM_FILL_UPPER";
+  if (p.m != p.n) {
+    return refuse("fill = %s, but D is not square (m = %lld, n = %lld)", triangle, number(p.m),
+                  number(p.n));
+  }
+  const char* extra = p.epilogue.bias                                   ? "bias"
+                      : p.epilogue.activation != MYGEMM_ACTIVATION_NONE ? "activation"
+                      : p.sums.of != MYGEMM_SUMS_NONE                   ? "sums_of"
+                                                                        : nullptr;
+  return !extra || refuse("fill = %s cannot be combined with %s", triangle, extra);
+}
+
 bool shapes_ok(const GemmProblem& p) {
   const bool ta = p.transa, tb = p.transb;
   return not_negative("m", p.m) && not_negative("n", p.n) && not_negative("k", p.k) &&
@@ -37,7 +52,7 @@ bool shapes_ok(const GemmProblem& p) {
          ld_ok("ldb", p.b.ld, p.b_rows(), tb ? "max(1, n)" : "max(1, k)",
                tb ? " (transb = T)" : " (transb = N)") &&
          (p.in_place() || ld_ok("ldc", p.c.ld, p.m, "max(1, m)", "")) &&
-         ld_ok(names_of(p).ldd, p.d.ld, p.m, "max(1, m)", "") && aux_shape_ok(p);
+         ld_ok(names_of(p).ldd, p.d.ld, p.m, "max(1, m)", "") && aux_shape_ok(p) && fill_ok(p);
 }
 
 // Checks an array of matrix pointers, and its elements where host code can read them.

@@ -21,6 +21,12 @@ enum Function : int {
   kGemmBatchedEx64,
   kGemmStridedBatchedEx,
   kGemmStridedBatchedEx64,
+  kSgemmGroupedBatched,
+  kSgemmGroupedBatched64,
+  kSsyrk,
+  kSsyrk64,
+  kSsyrkx,
+  kSsyrkx64,
   kSgeam,
   kSgeam64,
   kLtMatmul,
@@ -54,6 +60,12 @@ inline constexpr std::array<const char*, kFunctionCount> kFunctionNames = {
     "cublasGemmBatchedEx_64",
     "cublasGemmStridedBatchedEx",
     "cublasGemmStridedBatchedEx_64",
+    "cublasSgemmGroupedBatched",
+    "cublasSgemmGroupedBatched_64",
+    "cublasSsyrk_v2",
+    "cublasSsyrk_v2_64",
+    "cublasSsyrkx",
+    "cublasSsyrkx_64",
     "cublasSgeam",
     "cublasSgeam_64",
     "cublasLtMatmul",
@@ -87,6 +99,7 @@ enum Outcome : int {
   kFewerSms,
   kScaled,
   kNotATranspose,
+  kSmallGroups,
   kLeftToCublas,
   kOutcomeCount
 };
@@ -102,6 +115,7 @@ inline constexpr std::array<const char*, kOutcomeCount> kOutcomeNames = {
     "the handle or the call has a limit on multiprocessors",
     "scaling factors, vectors of alpha, or a layout that is neither of columns nor of rows",
     "a sum or a copy, not a transpose",
+    "many groups of small products, for which cuBLAS needs one launch",
     "arguments that cuBLAS is to judge, or nothing to compute",
 };
 

@@ -40,4 +40,9 @@ bool emulation_is_wanted();
 // and cuBLAS gives its own answer to it. Counts it either way.
 std::optional<cublasStatus_t> settle(Function function, mygemmStatus_t status, double flop);
 
+// The same for a call with a NULL: some functions of cuBLAS refuse it, others follow it and crash.
+// So a refusal of mygemm's is the call's.
+std::optional<cublasStatus_t> settle_with_null(Function function, mygemmStatus_t status,
+                                               double flop);
+
 }  // namespace mygemm::cublas

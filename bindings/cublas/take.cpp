@@ -2,44 +2,11 @@
 // FP32 arithmetic, on a device that mygemm supports. All others are forwarded to cuBLAS.
 #include "take.h"
 
-#include "device.h"
-#include "handles.h"
-#include "real_cublas.h"
+#include "handle_session.h"
 #include "report.h"
-#include "session.h"
 
 namespace mygemm::cublas {
 namespace {
-
-// The settings of a call's handle.
-struct HandleSettings {
-  Settings settings;
-  Told told;
-};
-
-Outcome open(cublasHandle_t handle, Session* session, HandleSettings* of) {
-  if (!known_version(kGetProperty)) return kUnknownCublas;
-  of->told = told(handle);
-  const Outcome outcome = open_session(of->told.device, session);
-  if (outcome != kTaken) return outcome;
-  if (!read_settings(handle, &of->settings)) return kLeftToCublas;
-  return of->settings.sm_count_target == 0 ? kTaken : kFewerSms;
-}
-
-void set_up(const Session& session, const Settings& settings, cublasComputeType_t compute) {
-  const bool pedantic =
-      compute == CUBLAS_COMPUTE_32F_PEDANTIC || (settings.math & 0xf) == CUBLAS_PEDANTIC_MATH;
-  set_up(session, settings.stream, settings.pointer_mode != CUBLAS_POINTER_MODE_HOST, pedantic);
-}
-
-// Flags above the low four bits concern 16-bit types, emulated FP64 does not concern FP32; not all
-// headers of CUDA 13 have the name of the latter, CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH.
-bool wants_fp32(cublasMath_t math) {
-  constexpr int kEmulatedFp64 = 8;
-  const int mode = math & 0xf;
-  if (mode == CUBLAS_PEDANTIC_MATH) return true;
-  return (mode == CUBLAS_DEFAULT_MATH || mode == kEmulatedFp64) && !emulation_is_wanted();
-}
 
 // Calls that name another algorithm are forwarded, although cuBLAS ignores it from sm_80 on.
 bool any_algorithm(cublasGemmAlgo_t algorithm) {
@@ -81,20 +48,16 @@ mygemmStatus_t run(mygemmHandle_t handle, const GemmCall& call) {
                       call.b.ld, beta, static_cast<float*>(c), call.c.ld);
 }
 
-// Runs in the workspace of cuBLAS's handle, or in one that lasts as long as the call.
 mygemmStatus_t run_in_workspace(const Session& session, const HandleSettings& of,
                                 const GemmCall& call) {
-  if (of.told.workspace) {
-    use_workspace(session, of.told.workspace, of.told.workspace_bytes);
-    return run(session.handle, call);
-  }
-  size_t wanted = 0;
-  mygemm_sgemm_workspace_size(session.handle, static_cast<mygemmOperation_t>(call.transa),
-                              static_cast<mygemmOperation_t>(call.transb), call.m, call.n, call.k,
-                              call.batch_count, &wanted);
-  const StreamMemory memory(session.device, of.settings.stream, wanted);
-  use_workspace(session, memory.data(), wanted);
-  return run(session.handle, call);
+  const auto wanted = [&] {
+    size_t bytes = 0;
+    mygemm_sgemm_workspace_size(session.handle, static_cast<mygemmOperation_t>(call.transa),
+                                static_cast<mygemmOperation_t>(call.transb), call.m, call.n, call.k,
+                                call.batch_count, &bytes);
+    return bytes;
+  };
+  return in_workspace(session, of, wanted, [&] { return run(session.handle, call); });
 }
 
 bool has_null(const GemmCall& call) {
@@ -137,23 +100,14 @@ std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, con
   HandleSettings of;
   const double flop = flop_of(call);
   Outcome outcome = judge(call);
-  if (outcome == kTaken) outcome = open(handle, &session, &of);
-  if (outcome == kTaken && !wants_fp32(of.settings.math) &&
-      call.compute != CUBLAS_COMPUTE_32F_PEDANTIC) {
-    outcome = kReducedPrecision;
-  }
+  if (outcome == kTaken) outcome = open(handle, call.compute, &session, &of);
   if (outcome != kTaken) {
     count(function, outcome, flop);
     return std::nullopt;
   }
   set_up(session, of.settings, call.compute);
   const mygemmStatus_t status = run_in_workspace(session, of, call);
-  if (status == MYGEMM_STATUS_INVALID_VALUE && has_null(call)) {
-    // The plain functions of cuBLAS refuse NULL, the others dereference it.
-    count(function, kTaken, flop);
-    return CUBLAS_STATUS_INVALID_VALUE;
-  }
-  return settle(function, status, flop);
+  return has_null(call) ? settle_with_null(function, status, flop) : settle(function, status, flop);
 }
 
 std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, const GeamCall& call) {

@@ -25,6 +25,7 @@ module mygemm_abi
     MYGEMM_ACTIVATION_GELU_GRADIENT = 4
   integer(c_int), parameter :: MYGEMM_SUMS_NONE = 0, MYGEMM_SUMS_OF_D = 1, MYGEMM_SUMS_OF_A = 2, &
     MYGEMM_SUMS_OF_B = 3
+  integer(c_int), parameter :: MYGEMM_FILL_FULL = 0, MYGEMM_FILL_LOWER = 1, MYGEMM_FILL_UPPER = 2
   integer(c_int), parameter :: MYGEMM_POINTER_MODE_HOST = 0, MYGEMM_POINTER_MODE_DEVICE = 1
   integer(c_int), parameter :: MYGEMM_BACKEND_AUTO = 0, MYGEMM_BACKEND_CUDA = 1, &
     MYGEMM_BACKEND_HOST = 2

@@ -40,7 +40,7 @@ module mygemm_general
     type(c_ptr) :: sums = c_null_ptr
     integer(c_int64_t) :: stride_sums = 0
     integer(c_int32_t) :: sums_of = MYGEMM_SUMS_NONE
-    integer(c_int32_t) :: reserved = 0
+    integer(c_int32_t) :: fill = MYGEMM_FILL_FULL
   end type mygemm_gemm_t
 
   interface

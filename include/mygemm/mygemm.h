@@ -158,6 +158,11 @@ MYGEMM_API mygemmStatus_t mygemm_sgemm_batched(
  * Sums of D are made of D as stored. Those of A and B read that operand whatever alpha is; with
  * k = 0 they are 0.
  *
+ * fill makes the product one of a triangle: symmetric products (B is A, transa and transb differ:
+ * cublasSsyrk) or any other whose D is square. Of D and C only elements of that triangle are read
+ * and written. m = n; bias, activation and sums_of are not given. It takes about half the time of
+ * the whole where m is large and there is a workspace: see mygemm_gemm_workspace_size.
+ *
  * D, aux where it is written, and sums must overlap neither one another nor what is read, but C may
  * be D.
  * Errors: NOT_INITIALIZED, INVALID_VALUE (call is NULL, struct_size is too small, or an argument

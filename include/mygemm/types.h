@@ -74,6 +74,13 @@ typedef enum {
   MYGEMM_SUMS_OF_B = 3  /* of each column of op(B), over k: n values */
 } mygemmSums_t;
 
+/* The part of a square D that a product computes; the rest is neither read nor written. */
+typedef enum {
+  MYGEMM_FILL_FULL = 0,  /* all of it */
+  MYGEMM_FILL_LOWER = 1, /* elements (i, j) with i >= j */
+  MYGEMM_FILL_UPPER = 2  /* elements (i, j) with i <= j */
+} mygemmFill_t;
+
 /* Where alpha and beta of a matrix product live. Host values are read during the call; device
  * values are read when the kernel runs. The host backend reads both during the call. */
 typedef enum { MYGEMM_POINTER_MODE_HOST = 0, MYGEMM_POINTER_MODE_DEVICE = 1 } mygemmPointerMode_t;
@@ -144,8 +151,8 @@ typedef struct {
   /* With sums_of: m or n floats, one behind the other, for each product of the batch. */
   void *sums;
   int64_t stride_sums;
-  int32_t sums_of;  /* mygemmSums_t */
-  int32_t reserved; /* 0 */
+  int32_t sums_of; /* mygemmSums_t */
+  int32_t fill;    /* mygemmFill_t */
 } mygemmGemm_t;
 
 #define MYGEMM_GEMM_INIT                                                                          \
@@ -153,7 +160,7 @@ typedef struct {
     sizeof(mygemmGemm_t), MYGEMM_OP_N, MYGEMM_OP_N, 0, 0, 0, 1, MYGEMM_R_32F, MYGEMM_R_32F,       \
         MYGEMM_R_32F, MYGEMM_R_32F, MYGEMM_MATH_OF_HANDLE, MYGEMM_ACTIVATION_NONE, NULL, NULL,    \
         NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, 0, \
-        0, NULL, 0, MYGEMM_SUMS_NONE, 0                                                           \
+        0, NULL, 0, MYGEMM_SUMS_NONE, MYGEMM_FILL_FULL                                            \
   }
 
 #ifdef __cplusplus

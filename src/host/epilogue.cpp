@@ -194,12 +194,13 @@ void Epilogue::scale(int64_t matrix, int64_t column, int64_t columns) const {
   const float beta = problem_.epilogue.beta.value;
   for (int64_t j = column; j < column + columns; ++j) {
     float* d = problem_.d.matrix<float>(matrix) + j * problem_.d.ld;
+    const auto [begin, end] = problem_.filled_rows(j);
     if (beta == 0.0f) {
-      std::fill_n(d, problem_.m, 0.0f);
+      std::fill(d + begin, d + end, 0.0f);
       continue;
     }
     const float* c = problem_.c.matrix<const float>(matrix) + j * problem_.c.ld;
-    for (int64_t i = 0; i < problem_.m; ++i) d[i] = beta * c[i];
+    for (int64_t i = begin; i < end; ++i) d[i] = beta * c[i];
   }
 }
 

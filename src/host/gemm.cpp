@@ -142,6 +142,7 @@ Status launch_gemm_naive(const GemmProblem& problem, const GemmConfig&, const La
     float* d = problem.d.matrix<float>(matrix);
     for (int64_t j = 0; j < problem.n; ++j) {
       for (int64_t i = 0; i < problem.m; ++i) {
+        if (!problem.fills(i, j)) continue;
         float sum = 0.0f;
         for (int64_t l = 0; l < problem.k; ++l) {
           sum += a[problem.transa ? l + i * problem.a.ld : i + l * problem.a.ld] *

@@ -72,9 +72,10 @@ std::span<const TransposeKernel> kernels_for(const TransposeProblem&);
 // configure() estimates, worked out in a fraction of its time. A plan asks it of every kernel, and
 // configures those alone that may still be the fastest.
 
-// Whether the kernel takes the problem's element types; products: kernels/gemm/config.h.
-inline bool takes_types(const SoftmaxKernel&, const SoftmaxFacts&) { return true; }
-inline bool takes_types(const TransposeKernel&, const TransposeFacts&) { return true; }
+// The reason why the kernel is not made for such problems, of whatever size, or nullptr; products:
+// kernels/gemm/config.h.
+inline const char* unfit_for(const SoftmaxKernel&, const SoftmaxFacts&) { return nullptr; }
+inline const char* unfit_for(const TransposeKernel&, const TransposeFacts&) { return nullptr; }
 
 // A Config, and the measured figures behind its estimate, as text: what explain prints.
 std::string describe(const GemmConfig&);

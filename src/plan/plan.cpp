@@ -16,14 +16,13 @@ bool same_kind(const Kernel<Problem>& kernel, const DeviceTraits& device) {
   return kernel.on_host() == (device.cc == 0);
 }
 
-// The reason why the kernel is not made for the device or the element types, or nullptr.
+// The reason why the kernel is not made for the device or such problems, or nullptr.
 template <class Problem>
 const char* misfit(const Kernel<Problem>& kernel, const typename Problem::Facts& facts,
                    const DeviceTraits& device) {
   if (device.cc < kernel.min_cc) return "needs a newer architecture";
   if (device.cc > kernel.max_cc) return "made for older architectures";
-  if (!takes_types(kernel, facts)) return "does not take operands of these element types";
-  return nullptr;
+  return unfit_for(kernel, facts);
 }
 
 // configure() of a kernel that fits.

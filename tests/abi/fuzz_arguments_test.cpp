@@ -162,6 +162,7 @@ mygemmGemm_t descriptor(const GemmCall& c) {
   call.sums = c.sums;
   call.stride_sums = c.stride_sums;
   call.sums_of = c.sums_of;
+  call.fill = c.fill;
   return call;
 }
 

@@ -185,10 +185,16 @@ GemmCall CallGenerator::general_gemm(bool batched) {
       if (chance(80)) call.stride_old_c = call.stride_c;
     }
   }
-  if (sized && chance(60)) call.bias = input(call.m, &call.stride_bias);
-  if (sized) add_aux_and_sums(batched, &call);
+  const bool triangle = chance(call.m == call.n ? 60 : 3);
+  if (triangle) call.fill = static_cast<int>(random_.integer(1, 2));
+  if (triangle && chance(90)) {
+    call.activation = MYGEMM_ACTIVATION_NONE;
+  } else if (sized) {
+    if (chance(60)) call.bias = input(call.m, &call.stride_bias);
+    add_aux_and_sums(batched, &call);
+  }
   if (!chance(25)) return call;
-  switch (random_.integer(0, 13)) {
+  switch (random_.integer(0, 14)) {
     case 0: break_integer(&call.ld_old_c); break;
     case 1: break_integer(&call.stride_old_c); break;
     case 2: break_pointer(&call.old_c); break;
@@ -202,6 +208,7 @@ GemmCall CallGenerator::general_gemm(bool batched) {
     case 10: break_integer(&call.ldaux); break;
     case 11: break_integer(&call.stride_aux); break;
     case 12: break_integer(&call.stride_sums); break;
+    case 13: break_enum(&call.fill); break;
     default: break_enum(&call.types[random_.integer(0, 3)]); break;
   }
   return call;
@@ -312,7 +319,7 @@ std::string text(const GemmCall& call) {
         << call.types[3] << " math=" << call.math << " activation=" << call.activation
         << " aux=" << call.aux << " ldaux=" << call.ldaux << " stride_aux=" << call.stride_aux
         << " sums=" << static_cast<const void*>(call.sums) << " stride_sums=" << call.stride_sums
-        << " sums_of=" << call.sums_of;
+        << " sums_of=" << call.sums_of << " fill=" << call.fill;
   }
   return out.str();
 }

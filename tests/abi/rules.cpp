@@ -64,6 +64,22 @@ Operand aux_of(const GemmCall& call) {
   return {"aux", call.aux, call.n, bytes, call.ldaux / 8, call.batch, call.stride_aux / 8, 1};
 }
 
+// Nothing is written beside the triangle of a legal call.
+void keep_other_triangle(const GemmCall& call, const Arena& arena, Verdict* verdict) {
+  if (call.fill == MYGEMM_FILL_FULL || verdict->writes.empty()) return;
+  const int64_t start = static_cast<int64_t>(reinterpret_cast<uintptr_t>(call.c) -
+                                             reinterpret_cast<uintptr_t>(arena.begin));
+  for (int64_t matrix = 0; matrix < call.batch; ++matrix) {
+    for (int64_t j = 0; j < call.n; ++j) {
+      for (int64_t i = 0; i < call.m; ++i) {
+        if (call.fill == MYGEMM_FILL_LOWER ? i >= j : i <= j) continue;
+        const int64_t byte = start + 4 * (matrix * call.stride_c + j * call.ldc + i);
+        std::fill_n(verdict->writes.begin() + byte, 4, false);
+      }
+    }
+  }
+}
+
 // The general product's enumerations and types; nothing where all are right.
 Verdict general_rules(const GemmCall& call) {
   constexpr const char* kTypeNames[] = {"atype", "btype", "ctype", "dtype"};
@@ -75,6 +91,7 @@ Verdict general_rules(const GemmCall& call) {
   enums.refuse_if(call.math < -1 || call.math > 2, "math");
   enums.refuse_if(call.activation < 0 || call.activation > 4, "activation");
   enums.refuse_if(call.sums_of < 0 || call.sums_of > 3, "sums_of");
+  enums.refuse_if(call.fill < 0 || call.fill > 2, "fill");
   enums.refuse_if(!is_operation(call.transa), "transa");
   enums.refuse_if(!is_operation(call.transb), "transb");
   if (enums.broken()) return enums.verdict();
@@ -111,6 +128,9 @@ Verdict rules(const GemmCall& call, const Arena& arena) {
   sizes.refuse_if(has_aux(call) && call.ldaux < std::max<int64_t>(1, call.m), "ldaux");
   sizes.refuse_if(has_bits(call) && call.ldaux % 32 != 0, "ldaux");
   sizes.refuse_if(has_bits(call) && call.batch > 1 && call.stride_aux % 32 != 0, "stride_aux");
+  const bool alone = call.bias == nullptr && call.activation == MYGEMM_ACTIVATION_NONE &&
+                     call.sums_of == MYGEMM_SUMS_NONE;
+  sizes.refuse_if(call.fill != MYGEMM_FILL_FULL && (call.m != call.n || !alone), "fill");
   if (sizes.broken()) return sizes.verdict();
   if (call.m == 0 || call.n == 0 || call.batch == 0) return done();
 
@@ -120,9 +140,7 @@ Verdict rules(const GemmCall& call, const Arena& arena) {
   const bool reads_c = own_c && !(beta_placed && *call.beta == 0);
   const bool reads_a = reads_inputs || (call.k > 0 && call.sums_of == MYGEMM_SUMS_OF_A);
   const bool reads_b = reads_inputs || (call.k > 0 && call.sums_of == MYGEMM_SUMS_OF_B);
-  const bool keeps_c = !own_c && call.bias == nullptr &&
-                       call.activation == MYGEMM_ACTIVATION_NONE &&
-                       call.sums_of == MYGEMM_SUMS_NONE;
+  const bool keeps_c = !own_c && alone;
   // C = C: mygemm.h leaves open whether mygemm_sgemm then checks pointers.
   if (!reads_inputs && keeps_c && beta_placed && *call.beta == 1) {
     return call.general ? done() : open_verdict();
@@ -167,7 +185,9 @@ Verdict rules(const GemmCall& call, const Arena& arena) {
     const int64_t values = call.sums_of == MYGEMM_SUMS_OF_B ? call.n : call.m;
     outs.push_back(operand("sums", call.sums, values, 1, values, call.stride_sums));
   }
-  return memory_rules(inputs, outs, arena);
+  Verdict verdict = memory_rules(inputs, outs, arena);
+  keep_other_triangle(call, arena, &verdict);
+  return verdict;
 }
 
 Verdict rules(const SoftmaxCall& call, const Arena& arena) {

@@ -62,6 +62,7 @@ struct GemmCall {
   float* sums = nullptr;
   int64_t stride_sums = 0;
   int sums_of = MYGEMM_SUMS_NONE;
+  int fill = MYGEMM_FILL_FULL;
 };
 
 struct SoftmaxCall {

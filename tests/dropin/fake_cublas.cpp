@@ -204,6 +204,50 @@ cublasStatus_t cublasGemmStridedBatchedEx_64(
                     a_type, lda, stride_a, B, b_type, ldb, stride_b, beta, C, c_type, ldc, stride_c,
                     batch_count, compute, algorithm);
 }
+cublasStatus_t cublasSgemmGroupedBatched(cublasHandle_t handle, const cublasOperation_t transa[],
+                                         const cublasOperation_t transb[], const int m[],
+                                         const int n[], const int k[], const float alpha[],
+                                         const float* const A[], const int lda[],
+                                         const float* const B[], const int ldb[],
+                                         const float beta[], float* const C[], const int ldc[],
+                                         int group_count, const int group_size[]) {
+  return write_down("cublasSgemmGroupedBatched", handle, transa, transb, m, n, k, alpha, A, lda, B,
+                    ldb, beta, C, ldc, group_count, group_size);
+}
+cublasStatus_t cublasSgemmGroupedBatched_64(cublasHandle_t handle, const cublasOperation_t transa[],
+                                            const cublasOperation_t transb[], const int64_t m[],
+                                            const int64_t n[], const int64_t k[],
+                                            const float alpha[], const float* const A[],
+                                            const int64_t lda[], const float* const B[],
+                                            const int64_t ldb[], const float beta[],
+                                            float* const C[], const int64_t ldc[],
+                                            int64_t group_count, const int64_t group_size[]) {
+  return write_down("cublasSgemmGroupedBatched_64", handle, transa, transb, m, n, k, alpha, A, lda,
+                    B, ldb, beta, C, ldc, group_count, group_size);
+}
+cublasStatus_t cublasSsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                              int n, int k, const float* alpha, const float* A, int lda,
+                              const float* beta, float* C, int ldc) {
+  return write_down("cublasSsyrk_v2", handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc);
+}
+cublasStatus_t cublasSsyrk_v2_64(cublasHandle_t handle, cublasFillMode_t uplo,
+                                 cublasOperation_t trans, int64_t n, int64_t k, const float* alpha,
+                                 const float* A, int64_t lda, const float* beta, float* C,
+                                 int64_t ldc) {
+  return write_down("cublasSsyrk_v2_64", handle, uplo, trans, n, k, alpha, A, lda, beta, C, ldc);
+}
+cublasStatus_t cublasSsyrkx(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,
+                            int n, int k, const float* alpha, const float* A, int lda,
+                            const float* B, int ldb, const float* beta, float* C, int ldc) {
+  return write_down("cublasSsyrkx", handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+}
+cublasStatus_t cublasSsyrkx_64(cublasHandle_t handle, cublasFillMode_t uplo,
+                               cublasOperation_t trans, int64_t n, int64_t k, const float* alpha,
+                               const float* A, int64_t lda, const float* B, int64_t ldb,
+                               const float* beta, float* C, int64_t ldc) {
+  return write_down("cublasSsyrkx_64", handle, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C,
+                    ldc);
+}
 cublasStatus_t cublasSgeam(cublasHandle_t handle, cublasOperation_t transa,
                            cublasOperation_t transb, int m, int n, const float* alpha,
                            const float* A, int lda, const float* beta, const float* B, int ldb,

@@ -35,6 +35,9 @@ SAME(MYGEMM_SUMS_NONE, 0);
 SAME(MYGEMM_SUMS_OF_D, 1);
 SAME(MYGEMM_SUMS_OF_A, 2);
 SAME(MYGEMM_SUMS_OF_B, 3);
+SAME(MYGEMM_FILL_FULL, 0);
+SAME(MYGEMM_FILL_LOWER, 1);
+SAME(MYGEMM_FILL_UPPER, 2);
 SAME(MYGEMM_POINTER_MODE_HOST, 0);
 SAME(MYGEMM_POINTER_MODE_DEVICE, 1);
 SAME(MYGEMM_BACKEND_AUTO, 0);
@@ -60,8 +63,7 @@ typedef char
 typedef char d_array_at[offsetof(mygemmGemm_t, D_array) == sizeof(size_t) + 136 + 10 * sizeof(void*)
                             ? 1
                             : -1];
-typedef char
-    reserved_is_last[offsetof(mygemmGemm_t, reserved) == sizeof(mygemmGemm_t) - 4 ? 1 : -1];
+typedef char fill_is_last[offsetof(mygemmGemm_t, fill) == sizeof(mygemmGemm_t) - 4 ? 1 : -1];
 typedef char
     gemm_size[sizeof(mygemmGemm_t) == sizeof(size_t) + 72 + 13 * sizeof(void*) + 12 * 8 ? 1 : -1];
 

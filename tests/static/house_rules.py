@@ -12,6 +12,7 @@ import sys
 LAYERS = [
     r"api(_\w+)?\.(h|cpp)",
     r"gemm_steps\.(h|cpp)",
+    r"gemm_triangle\.(h|cpp)",
     r"call\.(h|cpp)",
     r"context\.(h|cpp)|kernels/cuda_device\.cu",  # the .cu defines what context.h declares
     r"(environment|tighten|validate(_gemm)?|rules)\.(h|cpp)",

@@ -88,6 +88,16 @@ TEST(Log, DescribesOperandsOfActivationsAndSums) {
   EXPECT_EQ(describe(p), begin + "none" + end + " --sums b --stride-sums -9");
 }
 
+TEST(Log, DescribesTriangles) {
+  GemmProblem p = gemm(false, true, 5, 5, 7);
+  for (const auto& [fill, words] : {std::pair{MYGEMM_FILL_LOWER, " --reads-c 0 --fill lower"},
+                                    std::pair{MYGEMM_FILL_UPPER, " --reads-c 0 --fill upper"}}) {
+    p.fill = fill;
+    EXPECT_TRUE(describe(p).starts_with("gemm --transa N ")) << describe(p);
+    EXPECT_TRUE(describe(p).ends_with(words)) << describe(p);
+  }
+}
+
 TEST(Log, DescribesSoftmax) {
   SoftmaxProblem p = softmax(10, 20);
   EXPECT_EQ(describe(p),

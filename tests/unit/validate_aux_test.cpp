@@ -222,15 +222,40 @@ TEST(Validate, SumsReadTheirOperand) {
   EXPECT_EQ(validate(p, Check::kEverything), Verdict::kDone);
 }
 
-TEST(Validate, EnumerationOfSumsAndReservedField) {
+TEST(Validate, TrianglesAreSquareAndAlone) {
+  GemmProblem p = gemm(false, true, 8, 6, 5);
+  p.fill = MYGEMM_FILL_LOWER;
+  EXPECT_EQ(refusal(p), "fill = MYGEMM_FILL_LOWER, but D is not square (m = 8, n = 6)");
+  p = gemm(false, true, 8, 8, 5);
+  p.fill = MYGEMM_FILL_UPPER;
+  EXPECT_EQ(refusal(p), "");
+  const auto with = [&](auto change) {
+    GemmProblem q = p;
+    change(q);
+    q.update_fused();
+    return refusal(q);
+  };
+  const std::string begin = "fill = MYGEMM_FILL_UPPER cannot be combined with ";
+  EXPECT_EQ(with([](GemmProblem& q) { q.epilogue.bias = address<void>(4); }), begin + "bias");
+  EXPECT_EQ(with([](GemmProblem& q) { q.epilogue.activation = MYGEMM_ACTIVATION_RELU; }),
+            begin + "activation");
+  EXPECT_EQ(with([](GemmProblem& q) {
+              q.sums = {MYGEMM_SUMS_OF_D, address<float>(6), 0};
+            }),
+            begin + "sums_of");
+  EXPECT_EQ(with([](GemmProblem& q) { q.c.data = address<void>(6); }), "");
+}
+
+TEST(Validate, EnumerationsOfSumsAndFill) {
   for (const int value : {-1, 0, 1, 2, 3, 4, INT32_MAX, INT32_MIN}) {
     EXPECT_EQ(valid_sums(value), value >= 0 && value <= 3) << value;
   }
   EXPECT_FALSE(valid_sums(9));
   EXPECT_STREQ(last_error_text(), "sums_of = 9 is not a mygemmSums_t");
-  EXPECT_TRUE(valid_reserved(0));
-  EXPECT_FALSE(valid_reserved(-3));
-  EXPECT_STREQ(last_error_text(), "reserved = -3 is not 0");
+  for (const int value : {-1, 0, 1, 2, 3}) {
+    EXPECT_EQ(valid_fill(value), value >= 0 && value <= 2) << value;
+  }
+  EXPECT_STREQ(last_error_text(), "fill = 3 is not a mygemmFill_t");
 }
 
 }  // namespace

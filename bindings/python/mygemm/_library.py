@@ -47,7 +47,7 @@ class Gemm(ctypes.Structure):
         ("stride_bias", c_int64), ("A_array", c_void_p), ("B_array", c_void_p),
         ("C_array", c_void_p), ("D_array", c_void_p), ("aux", c_void_p), ("ldaux", c_int64),
         ("stride_aux", c_int64), ("sums", c_void_p), ("stride_sums", c_int64),
-        ("sums_of", c_int32), ("reserved", c_int32)]
+        ("sums_of", c_int32), ("fill", c_int32)]
 
     def __init__(self, **fields: object):
         super().__init__(**{"struct_size": ctypes.sizeof(Gemm), "batch_count": 1,

@@ -34,6 +34,7 @@ struct GemmFigures {
   double misaligned = 1.0;   // factor of a k step's time where A or B is not aligned
   double transposing = 1.0;  // tensor cores: factor where B must be transposed
   double fill_steps = 0;     // sliced: fixed overhead of a block, in k steps
+  bool triangles = false;    // leaves the other triangle of D alone
   GemmBound bound = {};      // follows from the others and the tile
 };
 
@@ -52,8 +53,12 @@ struct GemmConfig : LaunchConfig {
   bool long_is_m = false, k_major = false;
 };
 
-inline bool takes_types(const GemmKernel& kernel, const GemmFacts& facts) {
-  return facts.one_type && facts.type == kernel.figures.type;
+inline const char* unfit_for(const GemmKernel& kernel, const GemmFacts& facts) {
+  if (!facts.one_type || facts.type != kernel.figures.type) {
+    return "does not take operands of these element types";
+  }
+  const bool full = facts.problem.fill == MYGEMM_FILL_FULL;
+  return full || kernel.figures.triangles ? nullptr : "computes all of D, not a triangle";
 }
 
 inline double least_seconds(const GemmKernel& kernel, const GemmFacts& facts) {

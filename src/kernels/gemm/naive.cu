@@ -18,7 +18,7 @@ __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int
     const int64_t i = tile % tiles_m * TileNaive::kBlockM + threadIdx.x % TileNaive::kBlockM;
     const int64_t j =
         tile / tiles_m % tiles_n * TileNaive::kBlockN + threadIdx.x / TileNaive::kBlockM;
-    if (i >= p.m || j >= p.n) continue;
+    if (i >= p.m || j >= p.n || !p.fills(i, j)) continue;
     float sum = 0.0f;
     if (depth > 0) {
       const StridedOperand a = operand_a(p, batch), b = operand_b(p, batch);

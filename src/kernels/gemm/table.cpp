@@ -164,8 +164,8 @@ constexpr GemmKernel kKernels[] = {
     sliced_kernel<Sliced32x16>("sliced_32x16",
                                {.efficiency = 0.255, .step_seconds = 1.05e-6, .fill_steps = 0.8}),
     splitk_kernel<Tile64x64>("splitk_64x64", {.efficiency = 0.49, .step_seconds = 0.75e-6}),
-    tiled_kernel("tiled", {.efficiency = 0.125, .step_seconds = 1.8e-6}),
-    naive_kernel("naive", {.efficiency = 0.04, .step_seconds = 0.2e-6}),
+    tiled_kernel("tiled", {.efficiency = 0.125, .step_seconds = 1.8e-6, .triangles = true}),
+    naive_kernel("naive", {.efficiency = 0.04, .step_seconds = 0.2e-6, .triangles = true}),
     {"host_cblas", 0, 0, host::configure_gemm_cblas, host::launch_gemm_cblas, {.efficiency = 0.90}},
     {"host_blocked",
      0,
@@ -173,7 +173,12 @@ constexpr GemmKernel kKernels[] = {
      host::configure_gemm_blocked,
      host::launch_gemm_blocked,
      {.efficiency = 0.85}},
-    {"host_naive", 0, 0, host::configure_gemm_naive, host::launch_gemm_naive, {.efficiency = 0.02}},
+    {"host_naive",
+     0,
+     0,
+     host::configure_gemm_naive,
+     host::launch_gemm_naive,
+     {.efficiency = 0.02, .triangles = true}},
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ void allocate() {
   b_memory = reinterpret_cast<float*>(memory + 2 * kRoom);
   c_memory = reinterpret_cast<float*>(memory + 3 * kRoom);
   pointers = reinterpret_cast<float**>(memory + 4 * kRoom);
+  group_pointers = pointers + 64;
 }
 
 void reset(bool nan) {
@@ -26,10 +27,14 @@ void reset(bool nan) {
   for (int i = 0; i < kElements; ++i) c[i] = static_cast<float>(i % 11 - 5);
   const float* const both[] = {a_memory,        a_memory + 2400, b_memory,
                                b_memory + 2500, c_memory,        c_memory + 700};
+  const float* const of_groups[] = {a_memory, a_memory + 2400, a_memory + 5000,
+                                    b_memory, b_memory + 2500, b_memory + 5100,
+                                    c_memory, c_memory + 700,  c_memory + 1500};
   const size_t bytes = sizeof(float) * kElements;
   cudaMemcpy(a_memory, operand.data(), bytes, cudaMemcpyDefault);
   cudaMemcpy(b_memory, operand.data(), bytes, cudaMemcpyDefault);
   cudaMemcpy(c_memory, c.data(), bytes, cudaMemcpyDefault);
+  cudaMemcpy(group_pointers, of_groups, sizeof of_groups, cudaMemcpyDefault);
   if (nan) cudaMemset(c_memory, 0xff, bytes);
   require(cudaMemcpy(pointers, both, sizeof both, cudaMemcpyDefault) == cudaSuccess, "cudaMemcpy");
 }

@@ -10,7 +10,8 @@
 constexpr int kElements = 1 << 16;
 
 inline float *a_memory, *b_memory, *c_memory;
-inline float** pointers;  // two each of A, B and C
+inline float** pointers;        // two each of A, B and C
+inline float** group_pointers;  // three each
 inline long long lines = 0;
 
 // Ends the program where something fails that is no answer.

@@ -8,19 +8,9 @@
 #include <functional>
 
 #include "answers.h"
+#include "cublas_call.h"
 
 namespace {
-
-void* cublas = nullptr;
-cublasHandle_t handle = nullptr;
-
-template <class... Arguments>
-cublasStatus_t call(const std::string& name, Arguments... arguments) {
-  using Pointer = cublasStatus_t (*)(Arguments...);
-  const auto function = reinterpret_cast<Pointer>(dlsym(cublas, name.c_str()));
-  require(function, name.c_str());
-  return function(arguments...);
-}
 
 struct Case {
   std::string about = "plain";
@@ -197,6 +187,7 @@ void ask_everything(const char* mode) {
   }
   ask_sums<int>("");
   ask_sums<int64_t>("_64");
+  ask_triangles_and_groups(mode);
 }
 
 }  // namespace

@@ -1,0 +1,140 @@
+// How triangles are divided.
+#include "plan/triangle.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "tighten.h"
+
+namespace mygemm {
+namespace {
+
+// Triangles of fewer rows are one block, and others have blocks of at least kLeastBlock rows: what
+// more rectangles save is less than their launches cost (H200, k of 128 to 16384).
+constexpr int64_t kFewestRows = 1536, kLeastBlock = 384;
+// Triangles of so few rows and products take one launch and no comparison of plans: 5 us instead of
+// 9, of which most is host time (H200).
+constexpr int64_t kTinyRows = 256, kTinyDepth = 64;
+// Smaller blocks, for the sake of a small workspace, are not worth it.
+constexpr int64_t kFewestBlockRows = 128;
+constexpr int64_t kBlockMultiple = 32;  // so that blocks are aligned where the matrices are
+
+constexpr size_t kHostScratch = size_t{128} << 20;  // bytes
+
+constexpr int64_t round_up(int64_t value, int64_t multiple) {
+  return ceil_div(value, multiple) * multiple;
+}
+
+int64_t block_rows(int64_t n, int levels) {
+  return levels == 0 ? n : round_up(ceil_shift(n, levels), kBlockMultiple);
+}
+
+double sums_bytes(int64_t block) {
+  return 4.0 * static_cast<double>(sums_ld(block)) * static_cast<double>(block);
+}
+
+double pass_seconds(const GemmProblem& p, const DeviceTraits& device) {
+  const double elements =
+      static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.batch_count) / 2;
+  return kLaunchSeconds + 3 * 4 * elements / device.memory_bandwidth;
+}
+
+// Sums of all of D are at least as fast as a kernel that leaves the other triangle alone.
+bool whole_is_faster(const GemmProblem& p, const DeviceTraits& device, const PlanOptions& options) {
+  GemmProblem whole = p;
+  whole.fill = MYGEMM_FILL_FULL;
+  Plan<GemmProblem> one, of_whole;
+  if (make_plan(p, device, options, &one) != MYGEMM_STATUS_SUCCESS) return true;
+  return make_plan(whole, device, options, &of_whole) == MYGEMM_STATUS_SUCCESS &&
+         of_whole.config.seconds + pass_seconds(p, device) < one.config.seconds;
+}
+
+void move(Operand* x, int64_t offset, int64_t stride) {
+  x->data = static_cast<float*>(x->data) + offset;
+  x->stride = stride;
+}
+
+}  // namespace
+
+GemmProblem part_of(const GemmProblem& p, int64_t matrix, const TrianglePart& part) {
+  GemmProblem q = p;
+  q.m = part.rows, q.n = part.columns, q.batch_count = part.count;
+  const int64_t along_m = p.transa ? p.a.ld : 1, along_n = p.transb ? 1 : p.b.ld;
+  move(&q.a, matrix * p.a.stride + part.i * along_m, part.step * along_m);
+  move(&q.b, matrix * p.b.stride + part.j * along_n, part.step * along_n);
+  move(&q.c, matrix * p.c.stride + part.i + part.j * p.c.ld, part.step * (p.c.ld + 1));
+  move(&q.d, matrix * p.d.stride + part.i + part.j * p.d.ld, part.step * (p.d.ld + 1));
+  return q;
+}
+
+TrianglePart rectangle(const GemmProblem& p, int64_t first, int64_t size, int64_t rows,
+                       int64_t count) {
+  const bool lower = p.fill == MYGEMM_FILL_LOWER;
+  return lower ? TrianglePart{first + size, first, rows, size, count, 2 * size}
+               : TrianglePart{first, first + size, size, rows, count, 2 * size};
+}
+
+TriangleSteps divide_triangle(const GemmProblem& p, const DeviceTraits& device,
+                              const PlanOptions& options) {
+  if (options.forced || p.scales_only() || p.pointer_arrays || p.n == 0) return {};
+  if (p.n <= kTinyRows && p.k <= kTinyDepth && p.batch_count == 1) return {};
+  const bool on_host = device.cc == 0;
+  const double available =
+      static_cast<double>(on_host ? kHostScratch : options.workspace_bytes) / 2;
+  TriangleSteps steps;
+  if (p.n >= kFewestRows) {
+    while (ceil_shift(p.n, steps.levels + 1) >= kLeastBlock) ++steps.levels;
+  }
+  while (sums_bytes(block_rows(p.n, steps.levels)) > available) {
+    if (block_rows(p.n, steps.levels + 1) < kFewestBlockRows) return {};
+    ++steps.levels;
+  }
+  if (steps.levels == 0 && !whole_is_faster(p, device, options)) return {};
+  steps.block = block_rows(p.n, steps.levels);
+  const int64_t blocks = steps.levels == 0 ? p.batch_count : p.n / steps.block;
+  const double fit = std::min(available / sums_bytes(steps.block), static_cast<double>(blocks));
+  steps.at_once = std::max<int64_t>(1, static_cast<int64_t>(fit));
+  steps.sums_bytes = static_cast<size_t>(steps.at_once * sums_ld(steps.block) * steps.block) * 4;
+  return steps;
+}
+
+Status triangle_workspace(const GemmProblem& p, const DeviceTraits& device, size_t* bytes) {
+  constexpr PlanOptions kUnlimited{size_t{1} << 40, nullptr};
+  const TriangleSteps steps = divide_triangle(p, device, kUnlimited);
+  if (steps.block == 0) {
+    *bytes = 0;
+    return MYGEMM_STATUS_SUCCESS;
+  }
+  GemmProblem whole = p;
+  whole.fill = MYGEMM_FILL_FULL;
+  Plan<GemmProblem> plan;
+  RETURN_IF_ERROR(make_plan(tightened(whole), device, kUnlimited, &plan));
+  const bool on_host = device.cc == 0;
+  *bytes = on_host ? 0 : 2 * std::max(steps.sums_bytes, plan.config.workspace_bytes);
+  return MYGEMM_STATUS_SUCCESS;
+}
+
+std::string explain_triangle(const GemmProblem& p, const DeviceTraits& device,
+                             const PlanOptions& options, const GemmProblem& given) {
+  const TriangleSteps steps = divide_triangle(p, device, options);
+  if (steps.block == 0) return explain(p, device, options, given);
+  const int64_t size = steps.block << std::max(0, steps.levels - 1);
+  const int64_t pairs = p.n / (2 * size);
+  GemmProblem first =
+      steps.levels == 0
+          ? p
+          : part_of(p, 0,
+                    rectangle(p, 0, size, pairs > 0 ? size : p.n - size, pairs > 0 ? pairs : 1));
+  first.fill = MYGEMM_FILL_FULL;
+  const size_t taken = device.cc == 0 ? 0 : steps.sums_bytes;
+  char text[256];
+  std::snprintf(text, sizeof text,
+                "steps: this product first, of %lld x %lld x %lld; %d levels of rectangles; blocks "
+                "of %lld rows on the diagonal, %lld at once, whose sums take %zu bytes\n",
+                static_cast<long long>(first.m), static_cast<long long>(first.n),
+                static_cast<long long>(first.k), steps.levels, static_cast<long long>(steps.block),
+                static_cast<long long>(steps.at_once), steps.sums_bytes);
+  return explain(tightened(first), device, {options.workspace_bytes - taken}, given) + text;
+}
+
+}  // namespace mygemm
