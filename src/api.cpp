@@ -89,6 +89,7 @@ mygemmStatus_t mygemm_get_backend(mygemmHandle_t handle, mygemmBackend_t* backen
 mygemmStatus_t mygemm_set_stream(mygemmHandle_t handle, mygemmStream_t stream) {
   RETURN_IF_ERROR(need_handle(handle));
   handle->stream = stream;
+  handle->find_own_workspace();
   return MYGEMM_STATUS_SUCCESS;
 }
 
@@ -105,6 +106,7 @@ mygemmStatus_t mygemm_set_workspace(mygemmHandle_t handle, void* workspace, size
     return fail(MYGEMM_STATUS_INVALID_VALUE, "workspace = %p is not a multiple of 256 bytes",
                 workspace);
   }
+  handle->own_workspace_bytes = 0;
   handle->workspace = workspace;
   handle->workspace_bytes = bytes;
   return MYGEMM_STATUS_SUCCESS;

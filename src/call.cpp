@@ -18,6 +18,17 @@ PlanOptions options_of(const mygemmContext& context, const Problem& problem) {
   return {context.workspace_bytes, forced_kernel(context.environment, problem)};
 }
 
+// The options with which a device would run the call: by a handle of its own, whose settings are
+// those of `context`, where there is one.
+template <class Problem>
+PlanOptions options_elsewhere(const DeviceTraits& device, const mygemmContext* context,
+                              const Problem& problem) {
+  PlanOptions options = context ? options_of(*context, problem) : PlanOptions{};
+  const size_t own = context ? context->own_workspace_bytes : kOwnWorkspaceBytes;
+  if (own > 0) options.workspace_bytes = device.cc == 0 ? 0 : own;
+  return options;
+}
+
 // The explanation and the workspace of a call: those of its kernel, or of a triangle's steps.
 template <class Problem>
 std::string explain_steps(const Problem& problem, const DeviceTraits& device,
@@ -32,8 +43,8 @@ template <class Problem>
 Status wanted_workspace(const Problem& problem, const DeviceTraits& device, PlanOptions options,
                         size_t* bytes) {
   if constexpr (std::is_same_v<Problem, GemmProblem>) {
-    if (problem.fill != MYGEMM_FILL_FULL && !options.forced) {
-      return triangle_workspace(problem, device, bytes);
+    if (problem.fill != MYGEMM_FILL_FULL) {
+      return triangle_workspace(problem, device, options.forced, bytes);
     }
   }
   options.workspace_bytes = SIZE_MAX;
@@ -93,7 +104,9 @@ Status launch_planned(const mygemmContext& context, const Problem& given,
   Plan<Problem> plan;
   RETURN_IF_ERROR(make_plan(problem, context.device, options, &plan));
   *kernel = plan.kernel->name;
-  return plan.kernel->launch(problem, plan.config, context.launch_context());
+  const Status status = plan.kernel->launch(problem, plan.config, context.launch_context());
+  if (plan.config.workspace_bytes > 0) context.mark_workspace_used();
+  return status;
 }
 
 template <class Problem>
@@ -136,8 +149,9 @@ Status explain_call(const mygemmContext* context, const char* device, const Prob
     return MYGEMM_STATUS_INVALID_VALUE;
   }
   const Problem problem = tightened(given);
-  const std::string whole = explain_steps(
-      problem, traits, context ? options_of(*context, problem) : PlanOptions{}, given);
+  const PlanOptions options =
+      device ? options_elsewhere(traits, context, problem) : options_of(*context, problem);
+  const std::string whole = explain_steps(problem, traits, options, given);
   if (length) *length = whole.size();
   if (capacity > 0) {
     const size_t kept = std::min(capacity - 1, whole.size());

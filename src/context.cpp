@@ -21,9 +21,14 @@ constexpr double kHostBandwidth = 20e9;
 Status read_config(const mygemmConfig_t* config, mygemmConfig_t* known) {
   *known = MYGEMM_CONFIG_INIT;
   if (!config) return MYGEMM_STATUS_SUCCESS;
-  RETURN_IF_ERROR(check_struct("config", "MYGEMM_CONFIG_INIT", config, sizeof *config));
+  // Callers of the first version end before workspace_bytes.
+  constexpr size_t kFirst = offsetof(mygemmConfig_t, workspace_bytes);
+  const bool first = config->struct_size == kFirst;
+  RETURN_IF_ERROR(
+      check_struct("config", "MYGEMM_CONFIG_INIT", config, first ? kFirst : sizeof *config));
   known->backend = config->backend;
   known->device = config->device;
+  if (!first) known->workspace_bytes = config->workspace_bytes;
   if (known->backend < MYGEMM_BACKEND_AUTO || known->backend > MYGEMM_BACKEND_HOST) {
     return fail(MYGEMM_STATUS_INVALID_VALUE, "config->backend = %d is not a mygemmBackend_t",
                 known->backend);
@@ -31,6 +36,11 @@ Status read_config(const mygemmConfig_t* config, mygemmConfig_t* known) {
   if (known->device < -1) {
     return fail(MYGEMM_STATUS_INVALID_VALUE,
                 "config->device = %d is neither a device ordinal nor -1", known->device);
+  }
+  if (known->workspace_bytes < -1) {
+    return fail(MYGEMM_STATUS_INVALID_VALUE,
+                "config->workspace_bytes = %lld is neither a number of bytes nor -1",
+                static_cast<long long>(known->workspace_bytes));
   }
   return MYGEMM_STATUS_SUCCESS;
 }
@@ -68,6 +78,13 @@ Status create_context(const mygemmConfig_t* config, mygemmContext** result) {
   RETURN_IF_ERROR(read_environment(&context->environment));
   RETURN_IF_ERROR(context->log.open(context->environment.log));
   RETURN_IF_ERROR(choose_device(known, context.get()));
+  context->own_workspace_bytes =
+      known.workspace_bytes < 0 ? kOwnWorkspaceBytes : static_cast<size_t>(known.workspace_bytes);
+  if (!context->on_host() && context->own_workspace_bytes > 0) {
+    context->own_workspaces =
+        std::make_unique<StreamWorkspaces>(context->ordinal, context->own_workspace_bytes);
+    context->find_own_workspace();
+  }
   context->pointer_mode = MYGEMM_POINTER_MODE_HOST;
   context->math_mode = context->environment.math;
   *result = context.release();
@@ -108,6 +125,13 @@ Status current_device(int*) {
 Status read_traits(int, DeviceTraits*) {
   return fail(MYGEMM_STATUS_NOT_SUPPORTED, "this build has no CUDA backend");
 }
+unsigned long long stream_number(mygemmStream_t) { return 0; }
+bool is_capturing(mygemmStream_t) { return false; }
+bool allocate_workspace(int, size_t, void**, void**) { return false; }
+void free_workspace(void*, void*) {}
+void record(void*, mygemmStream_t) {}
+bool has_passed(void*) { return true; }
+void wait_for(void*, mygemmStream_t) {}
 }  // namespace cuda
 #endif
 

@@ -3,9 +3,12 @@
 // nvcc compiles the same context.
 #pragma once
 
+#include <memory>
+
 #include "environment.h"
 #include "log.h"
 #include "plan/plan.h"
+#include "stream_workspaces.h"
 
 struct mygemmContext {
   mygemm::DeviceTraits device;
@@ -13,16 +16,35 @@ struct mygemmContext {
   mygemm::Environment environment;
   mygemm::CallLog log;
   mygemmStream_t stream;
+  // Kept until the end: freeing memory waits for the device.
+  std::unique_ptr<mygemm::StreamWorkspaces> own_workspaces;
+  size_t own_workspace_bytes;  // of each; 0: none, or the caller has set one
   void* workspace;
   size_t workspace_bytes;
   mygemmPointerMode_t pointer_mode;
   mygemmMathMode_t math_mode;
 
   bool on_host() const { return device.cc == 0; }
+  bool uses_own_workspace() const { return own_workspaces && own_workspace_bytes > 0; }
+  // To be called behind work that uses the workspace.
+  void mark_workspace_used() const {
+    if (uses_own_workspace()) own_workspaces->mark_used(stream);
+  }
+  // To be called once the stream has been set.
+  void find_own_workspace() {
+    if (!uses_own_workspace()) return;
+    own_workspaces->use(stream);
+    workspace = own_workspaces->memory();
+    workspace_bytes = own_workspaces->bytes();
+  }
   mygemm::LaunchContext launch_context() const { return {stream, workspace, &device}; }
 };
 
 namespace mygemm {
+
+// The workspace that a handle owns for each stream, unless its config says otherwise: enough for
+// stream-K on 132 multiprocessors (17.4 MB), and as much as cuBLAS has on Hopper.
+constexpr size_t kOwnWorkspaceBytes = size_t{32} << 20;
 
 // Makes a handle: reads the environment, picks the backend, reads the device's traits.
 Status create_context(const mygemmConfig_t* config, mygemmContext** context);

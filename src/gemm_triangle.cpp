@@ -26,15 +26,30 @@ GemmProblem some_of(const GemmProblem& p, int64_t first, int64_t count) {
 // The steps of one call. Names the kernel of its first product.
 class Runner {
  public:
+  // The products of the steps: only planned, or launched too.
+  enum class Job { kPlan, kLaunch };
+
   Runner(const mygemmContext& context, const TriangleSteps& steps, float* sums,
-         size_t products_bytes, const char** kernel)
+         size_t products_bytes, const char* forced, const char** kernel)
       : context_(context),
         steps_(steps),
         sums_(sums),
         products_bytes_(products_bytes),
+        forced_(forced),
         kernel_(kernel) {}
 
+  // All or nothing: a kernel that is forced may not be able to run one of the products.
   Status run(const GemmProblem& p) {
+    if (forced_) {
+      job_ = Job::kPlan;
+      RETURN_IF_ERROR(run_once(p));
+    }
+    job_ = Job::kLaunch;
+    return run_once(p);
+  }
+
+ private:
+  Status run_once(const GemmProblem& p) {
     if (steps_.levels == 0) return diagonal(p);
     for (int64_t matrix = 0; matrix < p.batch_count; ++matrix) {
       RETURN_IF_ERROR(rectangles(p, matrix));
@@ -46,11 +61,15 @@ class Runner {
     return MYGEMM_STATUS_SUCCESS;
   }
 
- private:
   Status product(GemmProblem q) {
     q.fill = MYGEMM_FILL_FULL;
+    const PlanOptions options{products_bytes_, forced_};
+    if (job_ == Job::kPlan) {
+      Plan<GemmProblem> plan;
+      return make_plan(tightened(q), context_.device, options, &plan);
+    }
     const char* kernel = nullptr;
-    RETURN_IF_ERROR(launch_planned(context_, q, {products_bytes_}, &kernel));
+    RETURN_IF_ERROR(launch_planned(context_, q, options, &kernel));
     if (!*kernel_) *kernel_ = kernel;
     return MYGEMM_STATUS_SUCCESS;
   }
@@ -88,15 +107,21 @@ class Runner {
   }
 
   Status store(const GemmProblem& triangles, const WholeSums& sums) {
+    if (job_ == Job::kPlan) return MYGEMM_STATUS_SUCCESS;
     if (context_.on_host()) return host::launch_triangle(triangles, sums);
-    return cuda_launcher<cuda::launch_triangle>()(triangles, sums, context_.launch_context());
+    const Status status =
+        cuda_launcher<cuda::launch_triangle>()(triangles, sums, context_.launch_context());
+    context_.mark_workspace_used();
+    return status;
   }
 
   const mygemmContext& context_;
   const TriangleSteps& steps_;
   float* sums_;
   size_t products_bytes_;
+  const char* forced_;
   const char** kernel_;
+  Job job_ = Job::kLaunch;
 };
 
 struct Free {
@@ -117,12 +142,15 @@ Status compute_triangle(const mygemmContext& context, const GemmProblem& given,
     if (!scratch) {
       return fail(MYGEMM_STATUS_ALLOC_FAILED, "no memory for %zu bytes of sums", steps.sums_bytes);
     }
-    return Runner(context, steps, static_cast<float*>(scratch.get()), 0, kernel).run(p);
+    return Runner(context, steps, static_cast<float*>(scratch.get()), 0, options.forced, kernel)
+        .run(p);
   }
   // Both parts of the workspace begin at multiples of 256 bytes, as the whole does.
   const size_t products_bytes = (context.workspace_bytes - steps.sums_bytes) / 256 * 256;
   char* const sums = static_cast<char*>(context.workspace) + products_bytes;
-  return Runner(context, steps, reinterpret_cast<float*>(sums), products_bytes, kernel).run(p);
+  return Runner(context, steps, reinterpret_cast<float*>(sums), products_bytes, options.forced,
+                kernel)
+      .run(p);
 }
 
 }  // namespace mygemm

@@ -94,9 +94,9 @@ struct GemmProblem {
   using Facts = GemmFacts;
 
   bool transa, transb;
-  // The epilogue is more than alpha and beta, or C is not D: see update_fused(). Where it is false,
-  // kernels look at no other field of the epilogue or C: with tests of those fields instead,
-  // products of 8 to 13 us with a thin side took 1.8 us longer (H200).
+  // The epilogue is more than alpha and beta, C is not D, or a triangle: see update_fused(). Where
+  // it is false, kernels look at no other field of the epilogue or C: with tests of those fields
+  // instead, products of 8 to 13 us with a thin side took 1.8 us longer (H200).
   bool fused;
   int64_t m, n, k;
   Operand a, b, d;
@@ -106,13 +106,17 @@ struct GemmProblem {
   bool pointer_arrays;   // the operands are arrays of pointers, NULL or not
   bool readable_arrays;  // and the arrays are host memory
   mygemmMathMode_t math;
-  mygemmFill_t fill = MYGEMM_FILL_FULL;  // the part of D that is computed: see gemm_triangle.h
+  mygemmFill_t fill = MYGEMM_FILL_FULL;  // the part of D that is computed: see plan/triangle.h
   bool output_is_c = false;  // D is called C by the caller: mygemm_sgemm and its siblings
   Sums sums = {};            // steps behind the product: see gemm_steps.h
 
   // Element (i, j) of D is computed; and the rows of column j that are: begin <= i < end.
   constexpr bool fills(int64_t i, int64_t j) const {
     return fill == MYGEMM_FILL_FULL || (fill == MYGEMM_FILL_LOWER ? i >= j : i <= j);
+  }
+  // A tile of D from element (i, j) on has such elements, if they are inside D.
+  constexpr bool fills_some(int64_t i, int64_t j, int64_t rows, int64_t columns) const {
+    return fills(i + rows - 1, j) || fills(i, j + columns - 1);
   }
   constexpr RowRange filled_rows(int64_t j) const {
     return {fill == MYGEMM_FILL_LOWER ? j : 0, fill == MYGEMM_FILL_UPPER ? j + 1 : m};
@@ -123,11 +127,11 @@ struct GemmProblem {
   constexpr bool in_place() const {
     return c.data == d.data && c.pointers == d.pointers && c.ld == d.ld && c.stride == d.stride;
   }
-  // To be called once C, D or the epilogue has been set.
-  constexpr void update_fused() {
-    fused =
-        epilogue.bias != nullptr || epilogue.activation != MYGEMM_ACTIVATION_NONE || !in_place();
+  constexpr bool only_scales() const {
+    return epilogue.bias == nullptr && epilogue.activation == MYGEMM_ACTIVATION_NONE && in_place();
   }
+  // To be called once C, D, fill or the epilogue has been set.
+  constexpr void update_fused() { fused = !only_scales() || fill != MYGEMM_FILL_FULL; }
   // The extent of the contiguous dimension of A and B as stored.
   constexpr int64_t a_rows() const { return transa ? k : m; }
   constexpr int64_t a_cols() const { return transa ? m : k; }

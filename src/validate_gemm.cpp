@@ -214,8 +214,8 @@ bool pointers_ok(const GemmProblem& p) {
 }  // namespace
 
 Verdict validate(const GemmProblem& p, Check check) {
-  const bool keeps_c =
-      !p.fused && p.scales_only() && p.epilogue.beta.is(1.0f) && p.sums.of == MYGEMM_SUMS_NONE;
+  const bool keeps_c = p.only_scales() && p.scales_only() && p.epilogue.beta.is(1.0f) &&
+                       p.sums.of == MYGEMM_SUMS_NONE;
   return verdict(p, check, p.m == 0 || p.n == 0 || p.batch_count == 0 || keeps_c, shapes_ok,
                  pointers_ok);
 }

@@ -34,6 +34,7 @@ Pipeline::Pipeline(const PipelineLimits& limits)
   mygemmConfig_t config = MYGEMM_CONFIG_INIT;
   config.backend = MYGEMM_BACKEND_CUDA;
   config.device = device_;
+  config.workspace_bytes = 0;  // every call is given one
   check(mygemm_create_with_config(&handle_, &config));
   check(mygemm_set_stream(handle_, compute_.get()));
 }

@@ -63,6 +63,7 @@ struct GemmQuestion : SgemmQuestion {
   bool bias = false, c_is_d = true, reads_c = false;
   int64_t stride_bias = 0;
   mygemmActivation_t activation = MYGEMM_ACTIVATION_NONE;
+  mygemmFill_t fill = MYGEMM_FILL_FULL;
   bool pointers = false;
 
   void answer() const {
@@ -78,6 +79,7 @@ struct GemmQuestion : SgemmQuestion {
     call.k = k;
     call.batch_count = batch;
     call.activation = activation;
+    call.fill = fill;
     call.alpha = &alpha;
     call.beta = &beta;
     call.lda = lda.value_or(0);
@@ -213,6 +215,9 @@ void add_gemm_question(CLI::App* explain) {
           {"gelu", MYGEMM_ACTIVATION_GELU},
           {"relu-gradient", MYGEMM_ACTIVATION_RELU_GRADIENT},
           {"gelu-gradient", MYGEMM_ACTIVATION_GELU_GRADIENT}}));
+  command->add_option("--fill", q->fill, "full, or the lower or upper triangle of D")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, mygemmFill_t>{
+          {"full", MYGEMM_FILL_FULL}, {"lower", MYGEMM_FILL_LOWER}, {"upper", MYGEMM_FILL_UPPER}}));
   command->add_option("--c-is-d", q->c_is_d, "0: C is another matrix than D");
   command->add_option("--reads-c", q->reads_c, "1: beta is not 0");
 }

@@ -100,6 +100,7 @@ enum Outcome : int {
   kScaled,
   kNotATranspose,
   kSmallGroups,
+  kShortTriangle,
   kLeftToCublas,
   kOutcomeCount
 };
@@ -116,6 +117,7 @@ inline constexpr std::array<const char*, kOutcomeCount> kOutcomeNames = {
     "scaling factors, vectors of alpha, or a layout that is neither of columns nor of rows",
     "a sum or a copy, not a transpose",
     "many groups of small products, for which cuBLAS needs one launch",
+    "a small triangle of few products a result, which cuBLAS computes faster",
     "arguments that cuBLAS is to judge, or nothing to compute",
 };
 

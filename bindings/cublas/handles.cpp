@@ -44,6 +44,7 @@ mygemmHandle_t make_handle(int device) {
   mygemmConfig_t config = MYGEMM_CONFIG_INIT;
   config.backend = MYGEMM_BACKEND_CUDA;
   config.device = device;
+  config.workspace_bytes = 0;  // every call is given one
   mygemmHandle_t handle = nullptr;
   const mygemmStatus_t status = mygemm_create_with_config(&handle, &config);
   if (status != MYGEMM_STATUS_SUCCESS) {

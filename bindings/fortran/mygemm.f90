@@ -80,6 +80,7 @@ contains
     config%struct_size = c_sizeof(config)
     config%backend = MYGEMM_BACKEND_AUTO
     config%device = -1
+    config%workspace_bytes = -1
     if (present(backend)) config%backend = backend
     if (present(device)) config%device = device
     handle = c_null_ptr

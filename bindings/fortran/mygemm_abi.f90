@@ -34,6 +34,7 @@ module mygemm_abi
   type, bind(C) :: mygemm_config
     integer(c_size_t) :: struct_size
     integer(c_int32_t) :: backend, device
+    integer(c_int64_t) :: workspace_bytes
   end type mygemm_config
 
   interface

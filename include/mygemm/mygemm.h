@@ -60,28 +60,43 @@ MYGEMM_API const char *mygemm_last_error(void);
  * Errors: INVALID_VALUE (handle is NULL), ARCH_MISMATCH, NOT_INITIALIZED, ALLOC_FAILED. */
 MYGEMM_API mygemmStatus_t mygemm_create(mygemmHandle_t *handle);
 
-/* The same with a backend and a device. config = NULL means the defaults. A backend other than
- * AUTO in config wins over the environment. NOT_INITIALIZED: CUDA was asked for and is not there.
- */
+/* The same with a backend, a device and a size of workspaces. config = NULL means the defaults. A
+ * backend other than AUTO in config wins over the environment. NOT_INITIALIZED: CUDA was asked for
+ * and is not there. */
 MYGEMM_API mygemmStatus_t mygemm_create_with_config(mygemmHandle_t *handle,
                                                     const mygemmConfig_t *config);
 
-/* Frees a handle; NULL is ignored. Does not synchronise: work already enqueued runs to its end. */
+/* Frees a handle; NULL is ignored. Work already enqueued runs to its end: a handle with a workspace
+ * of its own waits for the device, others do not. */
 MYGEMM_API mygemmStatus_t mygemm_destroy(mygemmHandle_t handle);
 
 /* The backend in use: MYGEMM_BACKEND_CUDA or MYGEMM_BACKEND_HOST. */
 MYGEMM_API mygemmStatus_t mygemm_get_backend(mygemmHandle_t handle, mygemmBackend_t *backend);
 
 /* The stream that later calls are enqueued on; NULL is the legacy default stream. The host
- * backend keeps it and ignores it. */
+ * backend keeps it and ignores it. A handle with workspaces of its own has one for each stream,
+ * made here when a stream is new (no synchronisation, legal during capture): the stream must
+ * exist. Errors: none but NOT_INITIALIZED; where there is no memory, calls on that stream have no
+ * workspace. */
 MYGEMM_API mygemmStatus_t mygemm_set_stream(mygemmHandle_t handle, mygemmStream_t stream);
 MYGEMM_API mygemmStatus_t mygemm_get_stream(mygemmHandle_t handle, mygemmStream_t *stream);
 
-/* Memory that kernels may use during calls on this handle, device memory for the CUDA backend,
- * aligned to 256 bytes. It stays set when the stream changes, until it is set again; NULL and 0
- * take it away. The library allocates none itself: with less than a call would like, the call
- * uses another kernel and succeeds. Calls that overlap in time (two streams) must not share one
- * workspace. Errors: INVALID_VALUE (misaligned; NULL with bytes > 0). */
+/* Memory that kernels may use during calls on this handle. With less than a call would like, it
+ * uses another kernel and succeeds.
+ *
+ * A handle on a GPU owns a workspace for each stream that it is set to, of config->workspace_bytes,
+ * up to 8. A ninth stream gets the workspace of one whose calls have ended, or waits, on the
+ * device, for the one that was used least recently. Compute calls allocate nothing. A graph uses
+ * the workspace of the stream that it was captured on, which no other stream then gets: it must not
+ * run at the same time as another graph that was captured there or as calls on that stream, nor
+ * outlive the handle.
+ *
+ * This function replaces the handle's own workspaces by memory of the caller's: device memory for
+ * the CUDA backend, aligned to 256 bytes. It stays set when the stream changes, until it is set
+ * again; NULL and 0 leave the handle without. Calls that overlap in time (two streams) must not
+ * share it. Errors: INVALID_VALUE (misaligned; NULL with bytes > 0).
+ *
+ * mygemm_get_workspace: the memory that a call would have now, whoever owns it. */
 MYGEMM_API mygemmStatus_t mygemm_set_workspace(mygemmHandle_t handle, void *workspace,
                                                size_t bytes);
 MYGEMM_API mygemmStatus_t mygemm_get_workspace(mygemmHandle_t handle, void **workspace,
@@ -160,8 +175,8 @@ MYGEMM_API mygemmStatus_t mygemm_sgemm_batched(
  *
  * fill makes the product one of a triangle: symmetric products (B is A, transa and transb differ:
  * cublasSsyrk) or any other whose D is square. Of D and C only elements of that triangle are read
- * and written. m = n; bias, activation and sums_of are not given. It takes about half the time of
- * the whole where m is large and there is a workspace: see mygemm_gemm_workspace_size.
+ * and written. m = n; bias, activation and sums_of are not given. Large triangles take half the
+ * time of the whole product and a little more where there is a workspace.
  *
  * D, aux where it is written, and sums must overlap neither one another nor what is read, but C may
  * be D.

@@ -104,10 +104,13 @@ typedef struct {
   size_t struct_size; /* sizeof(mygemmConfig_t) of the caller */
   int32_t backend;    /* a mygemmBackend_t */
   int32_t device;     /* CUDA device ordinal, or -1 for the device current at creation */
+  /* Device memory of the handle's own for each of its streams; see mygemm_set_workspace. 0: none;
+   * -1: 32 MiB. The host backend has none. */
+  int64_t workspace_bytes;
 } mygemmConfig_t;
 
 #define MYGEMM_CONFIG_INIT \
-  { sizeof(mygemmConfig_t), MYGEMM_BACKEND_AUTO, -1 }
+  { sizeof(mygemmConfig_t), MYGEMM_BACKEND_AUTO, -1, -1 }
 
 /* As mygemmGemm_t.math: the math mode that the handle has. */
 #define MYGEMM_MATH_OF_HANDLE (-1)

@@ -32,6 +32,19 @@ class CurrentDevice {
   int previous_ = 0;
 };
 
+// Allows this thread what a capture forbids, until the end of the scope: allocations are no part of
+// the graph.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 Status attribute(int ordinal, cudaDeviceAttr which, int* value) {
   CUDA_TRY(cudaDeviceGetAttribute(value, which, ordinal));
   return MYGEMM_STATUS_SUCCESS;
@@ -135,6 +148,65 @@ Status read_traits(int ordinal, DeviceTraits* traits) {
   RETURN_IF_ERROR(require_code(*traits));
   count_clusters(traits);
   return MYGEMM_STATUS_SUCCESS;
+}
+
+// The legacy stream is not asked: while a stream that it waits for is captured, that is an error.
+unsigned long long stream_number(mygemmStream_t stream) {
+  unsigned long long number = 1;
+  if (!stream || stream == cudaStreamLegacy) return number;
+  if (cudaStreamGetId(stream, &number) != cudaSuccess) cudaGetLastError();
+  return number;
+}
+
+// An error (the legacy stream, while a stream that it waits for is captured) is no capture.
+bool is_capturing(mygemmStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
+    cudaGetLastError();
+    return false;
+  }
+  return status != cudaStreamCaptureStatusNone;
+}
+
+bool allocate_workspace(int device, size_t bytes, void** memory, void** event) {
+  const CurrentDevice scope(device);
+  const RelaxedCapture capture;
+  if (cudaMalloc(memory, bytes) != cudaSuccess) {
+    cudaGetLastError();
+    return false;
+  }
+  cudaEvent_t made = nullptr;
+  if (cudaEventCreateWithFlags(&made, cudaEventDisableTiming) != cudaSuccess) {
+    cudaGetLastError();
+    cudaFree(*memory);
+    return false;
+  }
+  *event = made;
+  return true;
+}
+
+void free_workspace(void* memory, void* event) {
+  const RelaxedCapture capture;
+  cudaFree(memory);
+  cudaEventDestroy(static_cast<cudaEvent_t>(event));
+  cudaGetLastError();  // at the process's end the runtime may be gone, and the memory with it
+}
+
+void record(void* event, mygemmStream_t stream) {
+  if (cudaEventRecord(static_cast<cudaEvent_t>(event), stream) != cudaSuccess) cudaGetLastError();
+}
+
+bool has_passed(void* event) {
+  const RelaxedCapture capture;
+  if (cudaEventQuery(static_cast<cudaEvent_t>(event)) == cudaSuccess) return true;
+  cudaGetLastError();
+  return false;
+}
+
+void wait_for(void* event, mygemmStream_t stream) {
+  if (cudaStreamWaitEvent(stream, static_cast<cudaEvent_t>(event), 0) != cudaSuccess) {
+    cudaGetLastError();
+  }
 }
 
 }  // namespace cuda

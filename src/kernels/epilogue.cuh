@@ -5,7 +5,8 @@
 //   ScaleEpilogue   alpha * sum + beta * D, in place: all there is to most calls
 //   FusedEpilogue   activation(alpha * sum + beta * C + bias), where C may be another matrix, and
 //                   aux may be an operand of the activation
-// with_epilogue() chooses between the last two, once for a tile.
+// with_epilogue() chooses between the last two, once for a tile. MaskedEpilogue is either of them
+// for the elements of a triangle alone.
 #pragma once
 
 #include "problem.h"
@@ -41,6 +42,8 @@ struct TileOrigin {
 };
 
 struct PartialSums {
+  // Whether the element is stored.
+  __device__ __forceinline__ static constexpr bool keeps(int, int) { return true; }
   __device__ __forceinline__ bool reads_d() const { return false; }
   __device__ __forceinline__ float finish(int, int, float sum, const float*) const { return sum; }
   __device__ __forceinline__ void skip_columns(int) {}
@@ -53,6 +56,7 @@ struct Finished : PartialSums {};
 struct ScaleEpilogue {
   float alpha, beta;
 
+  __device__ __forceinline__ static constexpr bool keeps(int, int) { return true; }
   __device__ __forceinline__ bool reads_d() const { return beta != 0.0f; }
   // old: the element of D as it was, not read where reads_d() is false.
   __device__ __forceinline__ float finish(int, int, float sum, const float* old) const {
@@ -100,6 +104,7 @@ class FusedEpilogue {
     aux_ = at.batch * p.epilogue.stride_aux + i + j * p.epilogue.ldaux;
   }
 
+  __device__ __forceinline__ static constexpr bool keeps(int, int) { return true; }
   __device__ __forceinline__ bool reads_d() const { return false; }
   __device__ __forceinline__ float finish(int row, int column, float sum, const float*) const {
     float t = c_ ? scaled(sum, c(row, column)) : scalars_.alpha * sum;
@@ -183,6 +188,28 @@ class FusedEpilogue {
   int64_t aux_;        // number of the tile's first element in aux
 };
 
+// An epilogue that keeps the elements of the problem's triangle alone.
+template <class Epilogue>
+struct MaskedEpilogue : Epilogue {
+  bool lower;
+  int below;  // rows from D's diagonal down to the tile's first element
+
+  __device__ __forceinline__ MaskedEpilogue(const GemmProblem& p, const TileOrigin& at,
+                                            const Epilogue& epilogue)
+      : Epilogue(epilogue),
+        lower(p.fill == MYGEMM_FILL_LOWER),
+        below(static_cast<int>(max(-(int64_t{1} << 30), min(int64_t{1} << 30, at.i - at.j)))) {}
+
+  __device__ __forceinline__ bool keeps(int row, int column) const {
+    const int rows = below + row - column;
+    return lower ? rows >= 0 : rows <= 0;
+  }
+  __device__ __forceinline__ void skip_columns(int n) {
+    Epilogue::skip_columns(n);
+    below -= n;
+  }
+};
+
 // Calls store(epilogue) with the epilogue of the problem for the tile there.
 template <class Store>
 __device__ __forceinline__ void with_epilogue(const GemmProblem& p, const Scalars& scalars,
@@ -194,8 +221,21 @@ __device__ __forceinline__ void with_epilogue(const GemmProblem& p, const Scalar
   }
 }
 
+// The same in a kernel that computes triangles too, whose epilogues are code and registers more.
+template <class Store>
+__device__ __forceinline__ void with_masked_epilogue(const GemmProblem& p, const Scalars& scalars,
+                                                     const TileOrigin& at, Store store) {
+  if (p.fill == MYGEMM_FILL_FULL) {
+    with_epilogue(p, scalars, at, store);
+  } else if (p.in_place()) {
+    store(MaskedEpilogue(p, at, ScaleEpilogue{scalars.alpha, scalars.beta}));
+  } else {
+    store(MaskedEpilogue(p, at, FusedEpilogue<>(p, scalars, at)));
+  }
+}
+
 // The same in a kernel with instances for each of the two, whose main loop would get other
-// registers if they were one.
+// registers if they were one. They compute no triangles.
 template <bool kFused, class Store>
 __device__ __forceinline__ void with_instance_epilogue(const GemmProblem& p, const Scalars& scalars,
                                                        const TileOrigin& at, Store store) {
@@ -210,7 +250,7 @@ __device__ __forceinline__ void with_instance_epilogue(const GemmProblem& p, con
 template <class Epilogue>
 __device__ __forceinline__ void store_result(float* d, int row, int column, float sum,
                                              const Epilogue& epilogue) {
-  *d = epilogue.finish(row, column, sum, d);
+  if (epilogue.keeps(row, column)) *d = epilogue.finish(row, column, sum, d);
 }
 
 // Two neighbours in memory, 8-byte aligned: a row's columns `column` and the next.
@@ -228,7 +268,8 @@ __device__ __forceinline__ void store_pair(float* d, int row, int column, float 
 template <class Epilogue>
 __device__ __forceinline__ void store_quad(float* d, int row, int column, const float (&sum)[4],
                                            int valid, const Epilogue& epilogue) {
-  if (valid >= 4) {
+  // The part of a column in a triangle has no gaps.
+  if (valid >= 4 && epilogue.keeps(row, column) && epilogue.keeps(row + 3, column)) {
     float4 old = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (epilogue.reads_d()) old = *reinterpret_cast<const float4*>(d);
     float results[4] = {old.x, old.y, old.z, old.w};

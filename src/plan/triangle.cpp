@@ -3,19 +3,19 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 #include "tighten.h"
 
 namespace mygemm {
 namespace {
 
-// Triangles of fewer rows are one block, and others have blocks of at least kLeastBlock rows: what
-// more rectangles save is less than their launches cost (H200, k of 128 to 16384).
-constexpr int64_t kFewestRows = 1536, kLeastBlock = 384;
-// Triangles of so few rows and products take one launch and no comparison of plans: 5 us instead of
-// 9, of which most is host time (H200).
+// Time of each product of the steps that is not overlapped: its launch, and multiprocessors without
+// a tile at its end. H200, 8 to 25 us from 2048^3 to 16384 x 16384 x 256.
+constexpr double kPartSeconds = 12e-6;
+// So few rows and products take one kernel without a comparison of plans, whose time would count.
 constexpr int64_t kTinyRows = 256, kTinyDepth = 64;
-// Smaller blocks, for the sake of a small workspace, are not worth it.
+// Smaller blocks are not worth it.
 constexpr int64_t kFewestBlockRows = 128;
 constexpr int64_t kBlockMultiple = 32;  // so that blocks are aligned where the matrices are
 
@@ -33,20 +33,43 @@ double sums_bytes(int64_t block) {
   return 4.0 * static_cast<double>(sums_ld(block)) * static_cast<double>(block);
 }
 
-double pass_seconds(const GemmProblem& p, const DeviceTraits& device) {
-  const double elements =
-      static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.batch_count) / 2;
+// The pass over the triangles of blocks on the diagonal: sums and C are read, D is written.
+double pass_seconds(const GemmProblem& p, int64_t block, const DeviceTraits& device) {
+  const double elements = static_cast<double>(p.n) * static_cast<double>(block) *
+                          static_cast<double>(p.batch_count) / 2;
   return kLaunchSeconds + 3 * 4 * elements / device.memory_bandwidth;
 }
 
-// Sums of all of D are at least as fast as a kernel that leaves the other triangle alone.
-bool whole_is_faster(const GemmProblem& p, const DeviceTraits& device, const PlanOptions& options) {
+// Estimated time of the steps, from that of the whole product.
+double steps_seconds(const GemmProblem& p, const DeviceTraits& device, double whole_seconds,
+                     int levels) {
+  if (levels == 0) return whole_seconds + pass_seconds(p, p.n, device);
+  const int64_t block = block_rows(p.n, levels);
+  const double share = 0.5 * (1 + static_cast<double>(block) / static_cast<double>(p.n));
+  const double parts = static_cast<double>(p.batch_count) * (levels + 1);
+  return whole_seconds * share + parts * kPartSeconds + pass_seconds(p, block, device);
+}
+
+// The number of levels with the least estimated time, of those whose blocks' sums fit; -1 where a
+// kernel that leaves the other triangle alone takes less, or is forced, or no other may run.
+int fastest_levels(const GemmProblem& p, const DeviceTraits& device, const PlanOptions& options,
+                   double bytes) {
   GemmProblem whole = p;
   whole.fill = MYGEMM_FILL_FULL;
+  whole.update_fused();
   Plan<GemmProblem> one, of_whole;
-  if (make_plan(p, device, options, &one) != MYGEMM_STATUS_SUCCESS) return true;
-  return make_plan(whole, device, options, &of_whole) == MYGEMM_STATUS_SUCCESS &&
-         of_whole.config.seconds + pass_seconds(p, device) < one.config.seconds;
+  const bool has_one = make_plan(p, device, options, &one) == MYGEMM_STATUS_SUCCESS;
+  if (has_one && options.forced) return -1;
+  if (make_plan(whole, device, options, &of_whole) != MYGEMM_STATUS_SUCCESS) return -1;
+  int fastest = -1;
+  double least = has_one ? one.config.seconds : std::numeric_limits<double>::infinity();
+  for (int levels = 0; levels == 0 || block_rows(p.n, levels) >= kFewestBlockRows; ++levels) {
+    const double seconds = steps_seconds(p, device, of_whole.config.seconds, levels);
+    if (sums_bytes(block_rows(p.n, levels)) > bytes || seconds >= least) continue;
+    least = seconds;
+    fastest = levels;
+  }
+  return fastest;
 }
 
 void move(Operand* x, int64_t offset, int64_t stride) {
@@ -76,20 +99,15 @@ TrianglePart rectangle(const GemmProblem& p, int64_t first, int64_t size, int64_
 
 TriangleSteps divide_triangle(const GemmProblem& p, const DeviceTraits& device,
                               const PlanOptions& options) {
-  if (options.forced || p.scales_only() || p.pointer_arrays || p.n == 0) return {};
-  if (p.n <= kTinyRows && p.k <= kTinyDepth && p.batch_count == 1) return {};
+  if (p.scales_only() || p.pointer_arrays || p.n == 0) return {};
+  const bool tiny = p.n <= kTinyRows && p.k <= kTinyDepth && p.batch_count == 1;
+  if (tiny && !options.forced) return {};
   const bool on_host = device.cc == 0;
   const double available =
       static_cast<double>(on_host ? kHostScratch : options.workspace_bytes) / 2;
   TriangleSteps steps;
-  if (p.n >= kFewestRows) {
-    while (ceil_shift(p.n, steps.levels + 1) >= kLeastBlock) ++steps.levels;
-  }
-  while (sums_bytes(block_rows(p.n, steps.levels)) > available) {
-    if (block_rows(p.n, steps.levels + 1) < kFewestBlockRows) return {};
-    ++steps.levels;
-  }
-  if (steps.levels == 0 && !whole_is_faster(p, device, options)) return {};
+  steps.levels = fastest_levels(p, device, options, available);
+  if (steps.levels < 0) return {};
   steps.block = block_rows(p.n, steps.levels);
   const int64_t blocks = steps.levels == 0 ? p.batch_count : p.n / steps.block;
   const double fit = std::min(available / sums_bytes(steps.block), static_cast<double>(blocks));
@@ -98,17 +116,14 @@ TriangleSteps divide_triangle(const GemmProblem& p, const DeviceTraits& device,
   return steps;
 }
 
-Status triangle_workspace(const GemmProblem& p, const DeviceTraits& device, size_t* bytes) {
-  constexpr PlanOptions kUnlimited{size_t{1} << 40, nullptr};
-  const TriangleSteps steps = divide_triangle(p, device, kUnlimited);
-  if (steps.block == 0) {
-    *bytes = 0;
-    return MYGEMM_STATUS_SUCCESS;
-  }
-  GemmProblem whole = p;
-  whole.fill = MYGEMM_FILL_FULL;
+Status triangle_workspace(const GemmProblem& p, const DeviceTraits& device, const char* forced,
+                          size_t* bytes) {
+  const PlanOptions unlimited{size_t{1} << 40, forced};
+  const TriangleSteps steps = divide_triangle(p, device, unlimited);
+  GemmProblem planned = p;
+  if (steps.block > 0) planned.fill = MYGEMM_FILL_FULL;
   Plan<GemmProblem> plan;
-  RETURN_IF_ERROR(make_plan(tightened(whole), device, kUnlimited, &plan));
+  RETURN_IF_ERROR(make_plan(tightened(planned), device, unlimited, &plan));
   const bool on_host = device.cc == 0;
   *bytes = on_host ? 0 : 2 * std::max(steps.sums_bytes, plan.config.workspace_bytes);
   return MYGEMM_STATUS_SUCCESS;
@@ -134,7 +149,8 @@ std::string explain_triangle(const GemmProblem& p, const DeviceTraits& device,
                 static_cast<long long>(first.m), static_cast<long long>(first.n),
                 static_cast<long long>(first.k), steps.levels, static_cast<long long>(steps.block),
                 static_cast<long long>(steps.at_once), steps.sums_bytes);
-  return explain(tightened(first), device, {options.workspace_bytes - taken}, given) + text;
+  const PlanOptions rest{options.workspace_bytes - taken, options.forced};
+  return explain(tightened(first), device, rest, given) + text;
 }
 
 }  // namespace mygemm

@@ -45,7 +45,8 @@ TrianglePart rectangle(const GemmProblem& p, int64_t first, int64_t size, int64_
 
 // The workspace with which divide_triangle() would not divide otherwise, and the products have what
 // they want.
-Status triangle_workspace(const GemmProblem& p, const DeviceTraits& device, size_t* bytes);
+Status triangle_workspace(const GemmProblem& p, const DeviceTraits& device, const char* forced,
+                          size_t* bytes);
 
 // The steps, and the plan of the first of their products, as text. given: see explain().
 std::string explain_triangle(const GemmProblem& p, const DeviceTraits& device,

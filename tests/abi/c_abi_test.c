@@ -69,7 +69,7 @@ static void test_creation(void) {
   } newer;
 
   CHECK(config.struct_size == sizeof config && config.backend == MYGEMM_BACKEND_AUTO);
-  CHECK(config.device == -1);
+  CHECK(config.device == -1 && config.workspace_bytes == -1);
   CHECK(mygemm_create(NULL) == MYGEMM_STATUS_INVALID_VALUE && last_error_names("handle"));
   CHECK(mygemm_create_with_config(NULL, NULL) == MYGEMM_STATUS_INVALID_VALUE);
   CHECK(mygemm_destroy(NULL) == MYGEMM_STATUS_SUCCESS);
@@ -95,7 +95,15 @@ static void test_creation(void) {
   config.struct_size = offsetof(mygemmConfig_t, device);
   CHECK(mygemm_create_with_config(&handle, &config) == MYGEMM_STATUS_INVALID_VALUE);
   CHECK(last_error_names("struct_size"));
+  /* The first version ended before workspace_bytes. */
+  config.struct_size = offsetof(mygemmConfig_t, workspace_bytes);
+  CHECK(mygemm_create_with_config(&handle, &config) == MYGEMM_STATUS_SUCCESS);
+  CHECK(mygemm_destroy(handle) == MYGEMM_STATUS_SUCCESS);
   config.struct_size = sizeof config;
+  config.workspace_bytes = -2;
+  CHECK(mygemm_create_with_config(&handle, &config) == MYGEMM_STATUS_INVALID_VALUE);
+  CHECK(last_error_names("workspace_bytes"));
+  config.workspace_bytes = -1;
   config.backend = 7;
   config.device = -1;
   CHECK(mygemm_create_with_config(&handle, &config) == MYGEMM_STATUS_INVALID_VALUE);

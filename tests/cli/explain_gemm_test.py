@@ -32,6 +32,16 @@ class ExplainGemm(cli_test.CommandTest):
         self.assertIn("--lda 4 --ldb 6 --ldc 4 --ldd 4 --batch 3 --stride-a 0 --stride-b 0 "
                       "--stride-c 20 --stride-d 20 --form strided --bias 1", text)
 
+    def test_triangles(self):
+        text = self.succeed("explain", "gemm", "-m", 4096, "-n", 4096, "-k", 4096, "--transb", "T",
+                            "--fill", "lower", "--device", "H200")
+        self.assertRegex(text, r"\Achosen: bf16x6_\w+ \(")
+        self.assertIn("--reads-c 0 --fill lower\n", text)
+        self.assertRegex(text, r"\nsteps: this product first, of 2048 x 2048 x 4096; \d+ levels")
+        text = self.succeed("explain", "gemm", "-m", 64, "-n", 64, "-k", 64, "--transb", "T",
+                            "--fill", "upper", "--device", "H200")
+        self.assertIn("computes all of D, not a triangle", text)
+
     def test_refusals_are_the_library_s(self):
         self.fail_with("ldd = 3", "explain", "gemm", "-m", 4, "-n", 1, "-k", 1, "--ldd", 3,
                        "--device", "T4")

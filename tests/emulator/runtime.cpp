@@ -15,8 +15,10 @@
 #include "launch.h"
 #include "memory.h"
 
-struct CUstream_st {};  // of these only the addresses matter
-struct CUevent_st {};
+struct CUstream_st {
+  unsigned long long id;
+};
+struct CUevent_st {};  // only the addresses matter
 struct CUmemPoolHandle_st {};
 
 namespace {
@@ -345,13 +347,24 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  *stream = new CUstream_st;
+  static std::atomic<unsigned long long> streams = 1;
+  *stream = new CUstream_st{++streams};
   return done(cudaSuccess);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   if (!stream) return done(cudaErrorInvalidResourceHandle);
   delete stream;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  *id = stream && stream != cudaStreamLegacy ? stream->id : 1;
+  return done(cudaSuccess);
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  *status = cudaStreamCaptureStatusNone;
   return done(cudaSuccess);
 }
 

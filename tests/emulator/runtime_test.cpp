@@ -161,6 +161,13 @@ TEST_F(EmulatorTest, StreamsTakeCopiesAndLaunches) {
   EXPECT_EQ(cudaMemcpyAsync(&blocks, out.data(), sizeof blocks, cudaMemcpyDeviceToHost, stream),
             cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  unsigned long long id = 0, of_legacy = 0;
+  EXPECT_EQ(cudaStreamGetId(stream, &id), cudaSuccess);
+  EXPECT_EQ(cudaStreamGetId(nullptr, &of_legacy), cudaSuccess);
+  EXPECT_NE(id, of_legacy);
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
+  EXPECT_EQ(cudaStreamIsCapturing(stream, &capture), cudaSuccess);
+  EXPECT_EQ(capture, cudaStreamCaptureStatusNone);
   EXPECT_EQ(blocks, 1);
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }

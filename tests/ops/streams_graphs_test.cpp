@@ -246,6 +246,95 @@ TEST_F(Streams, OneHandleGoesFromStreamToStreamWithItsWorkspace) {
   EXPECT_EQ(bytes, kWorkspace);
 }
 
+// A handle as users get it, with workspaces of its own.
+class HandleOfItsOwnWorkspaces {
+ public:
+  HandleOfItsOwnWorkspaces() {
+    mygemmConfig_t config = MYGEMM_CONFIG_INIT;
+    config.backend = MYGEMM_BACKEND_CUDA;
+    config.workspace_bytes = kWorkspace;
+    EXPECT_EQ(mygemm_create_with_config(&handle_, &config), MYGEMM_STATUS_SUCCESS);
+  }
+  ~HandleOfItsOwnWorkspaces() { mygemm_destroy(handle_); }
+  HandleOfItsOwnWorkspaces(const HandleOfItsOwnWorkspaces&) = delete;
+  HandleOfItsOwnWorkspaces& operator=(const HandleOfItsOwnWorkspaces&) = delete;
+  operator mygemmHandle_t() const { return handle_; }
+
+  void* workspace() const {
+    void* memory = nullptr;
+    size_t bytes = 0;
+    EXPECT_EQ(mygemm_get_workspace(handle_, &memory, &bytes), MYGEMM_STATUS_SUCCESS);
+    EXPECT_EQ(bytes, memory ? kWorkspace : 0);
+    return memory;
+  }
+
+ private:
+  mygemmHandle_t handle_ = nullptr;
+};
+
+// More streams than a handle has workspaces, each with work in flight when the next one begins.
+TEST_F(Streams, OneHandleServesManyAtOnceFromWorkspacesOfItsOwn) {
+  constexpr size_t kStreams = 12;
+  const std::vector<uint32_t> expected = eager_result(0.125f);
+  const HandleOfItsOwnWorkspaces handle;
+  Stream streams[kStreams];
+  std::vector<Sequence> sequences(kStreams);
+  for (int round = 0; round < 5; ++round) {
+    for (size_t i = 0; i < kStreams; ++i) {
+      sequences[i].enqueue(handle, streams[round % 2 == 0 ? i : kStreams - 1 - i]);
+      EXPECT_NE(handle.workspace(), nullptr);
+    }
+    for (const Stream& stream : streams) stream.wait();
+    for (size_t i = 0; i < kStreams; ++i) {
+      EXPECT_TRUE(sequences[i].result() == expected) << "sequence " << i;
+    }
+  }
+}
+
+// A stream may be gone when the handle goes on to the next one.
+TEST_F(Streams, OneHandleOutlivesItsStreams) {
+  const std::vector<uint32_t> expected = eager_result(0.125f);
+  const HandleOfItsOwnWorkspaces handle;
+  Sequence sequence;
+  for (int round = 0; round < 40; ++round) {
+    Stream stream;
+    sequence.enqueue(handle, stream);
+    EXPECT_NE(handle.workspace(), nullptr) << "stream " << round;
+    stream.wait();
+    EXPECT_TRUE(sequence.result() == expected) << "stream " << round;
+  }
+}
+
+// The new stream's workspace is made while another stream is captured, and while it is itself.
+TEST_F(Streams, WorkspacesOfItsOwnDuringCapture) {
+  const std::vector<uint32_t> expected = eager_result(0.125f);
+  for (const cudaStreamCaptureMode mode :
+       {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal,
+        cudaStreamCaptureModeRelaxed}) {
+    const HandleOfItsOwnWorkspaces handle;
+    Stream captured, other;
+    Sequence sequence, eager;
+    const CapturedGraph graph(captured, mode, [&] { sequence.enqueue(handle, captured); });
+    void* const of_graph = handle.workspace();
+    EXPECT_NE(of_graph, nullptr);
+    for (int round = 0; round < 3; ++round) {
+      graph.launch(other);
+      other.wait();
+      eager.enqueue(handle, captured);
+      captured.wait();
+    }
+    EXPECT_TRUE(sequence.result() == expected);
+    // Other streams never get it.
+    for (int i = 0; i < 20; ++i) {
+      Stream next;
+      eager.enqueue(handle, next);
+      EXPECT_NE(handle.workspace(), of_graph);
+      next.wait();
+    }
+    EXPECT_TRUE(eager.result() == expected);
+  }
+}
+
 TEST_F(Streams, ThreadsWithHandlesOfTheirOwn) {
   constexpr size_t kThreads = 6;
   const std::vector<uint32_t> expected = eager_result(0.125f);

@@ -48,7 +48,9 @@ typedef char an_enum_is_an_int[sizeof(mygemmStatus_t) == sizeof(int) ? 1 : -1];
 typedef char struct_size_is_first[offsetof(mygemmConfig_t, struct_size) == 0 ? 1 : -1];
 typedef char backend_is_next[offsetof(mygemmConfig_t, backend) == sizeof(size_t) ? 1 : -1];
 typedef char device_is_next[offsetof(mygemmConfig_t, device) == sizeof(size_t) + 4 ? 1 : -1];
-typedef char nothing_follows[sizeof(mygemmConfig_t) == sizeof(size_t) + 8 ? 1 : -1];
+typedef char
+    workspace_is_last[offsetof(mygemmConfig_t, workspace_bytes) == sizeof(size_t) + 8 ? 1 : -1];
+typedef char nothing_follows[sizeof(mygemmConfig_t) == sizeof(size_t) + 16 ? 1 : -1];
 
 /* mygemmGemm_t: first a size_t, then sizes of 8 bytes and pairs of enumerations of 4, then nothing
  * but pointers, leading dimensions and strides, and another pair: no padding anywhere. */

@@ -14,9 +14,11 @@ LAYERS = [
     r"gemm_steps\.(h|cpp)",
     r"gemm_triangle\.(h|cpp)",
     r"call\.(h|cpp)",
-    r"context\.(h|cpp)|kernels/cuda_device\.cu",  # the .cu defines what context.h declares
-    r"(environment|tighten|validate(_gemm)?|rules)\.(h|cpp)",
+    r"context\.(h|cpp)|kernels/cuda_device\.cu",  # the .cu defines what these headers declare
+    r"stream_workspaces\.(h|cpp)",
+    r"(environment|validate(_gemm)?|rules)\.(h|cpp)",
     r"plan/.*",
+    r"tighten\.(h|cpp)",
     r"kernels/configs\.h",                        # for the loop over an operation's kernels
     r"kernels/\w+/table\.cpp",
     r"(log|overlap)\.(h|cpp)",

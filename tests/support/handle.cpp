@@ -21,6 +21,7 @@ constexpr const char* force_variable(Family family) {
 mygemmStatus_t create(mygemmHandle_t* handle) {
   mygemmConfig_t config = MYGEMM_CONFIG_INIT;
   config.backend = backend();
+  config.workspace_bytes = 0;  // workspaces are the tests' own
   return mygemm_create_with_config(handle, &config);
 }
 

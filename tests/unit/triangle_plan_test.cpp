@@ -21,11 +21,11 @@ TriangleSteps divided(int64_t n, int64_t k, size_t workspace) {
 
 constexpr size_t kWorkspace = size_t{32} << 20;
 
-TEST(TrianglePlan, LargeOnesHaveBlocksOf384To767Rows) {
-  for (int64_t n = 1536; n < 200000; n += n / 7) {
-    const TriangleSteps steps = divided(n, 512, kWorkspace);
-    EXPECT_GE(steps.block, 384) << n;
-    EXPECT_LE(steps.block, 768 + 32) << n;
+TEST(TrianglePlan, LargeOnesAreDivided) {
+  for (int64_t n = 3000; n < 200000; n += n / 7) {
+    const TriangleSteps steps = divided(n, 2048, kWorkspace);
+    EXPECT_GE(steps.block, 128) << n;
+    EXPECT_LE(steps.block, 1024) << n;
     EXPECT_EQ(steps.block % 32, 0) << n;
     EXPECT_GE(steps.block << steps.levels, n) << n;
     EXPECT_LE(steps.sums_bytes, kWorkspace / 2) << n;
@@ -34,35 +34,34 @@ TEST(TrianglePlan, LargeOnesHaveBlocksOf384To767Rows) {
 }
 
 TEST(TrianglePlan, SmallOnesAreWholeOrOfOneKernel) {
-  EXPECT_EQ(divided(1000, 1000, kWorkspace).levels, 0);
-  EXPECT_EQ(divided(1000, 1000, kWorkspace).block, 1000);
   EXPECT_EQ(divided(100, 20000, kWorkspace).block, 100);
   EXPECT_EQ(divided(64, 64, kWorkspace).block, 0);
+  EXPECT_EQ(divided(1024, 64, kWorkspace).block, 0);
 }
 
 TEST(TrianglePlan, SmallWorkspacesMakeSmallBlocks) {
-  EXPECT_EQ(divided(4096, 512, 0).block, 0);
-  EXPECT_EQ(divided(4096, 512, 2 * 128 * 128 * 4 - 1).block, 0);
-  EXPECT_EQ(divided(4096, 512, 2 * 128 * 128 * 4).block, 128);
-  EXPECT_EQ(divided(4096, 512, 2 * 128 * 128 * 4).at_once, 1);
-  EXPECT_EQ(divided(4096, 512, 6 * 256 * 256 * 4).block, 256);
-  EXPECT_EQ(divided(4096, 512, 6 * 256 * 256 * 4).at_once, 3);
+  EXPECT_EQ(divided(4096, 2048, 0).block, 0);
+  EXPECT_EQ(divided(4096, 2048, 2 * 128 * 128 * 4 - 1).block, 0);
+  EXPECT_EQ(divided(4096, 2048, 2 * 128 * 128 * 4).block, 128);
+  EXPECT_EQ(divided(4096, 2048, 2 * 128 * 128 * 4).at_once, 1);
+  EXPECT_EQ(divided(4096, 2048, 7 * 128 * 128 * 4).at_once, 3);
 }
 
 TEST(TrianglePlan, OneKernelWhereBlocksCannotBeHad) {
-  GemmProblem p = triangle(4096, 512);
+  GemmProblem p = triangle(4096, 2048);
   const DeviceTraits& device = *find_device("H200");
   p.pointer_arrays = true;
   EXPECT_EQ(divide_triangle(p, device, {kWorkspace, nullptr}).block, 0);
   p = triangle(4096, 0);
   EXPECT_EQ(divide_triangle(p, device, {kWorkspace, nullptr}).block, 0);
-  EXPECT_EQ(divide_triangle(triangle(4096, 512), device, {kWorkspace, "tiled"}).block, 0);
+  EXPECT_EQ(divide_triangle(triangle(4096, 2048), device, {kWorkspace, "tiled"}).block, 0);
+  EXPECT_GT(divide_triangle(triangle(4096, 2048), device, {kWorkspace, "tma_128x128"}).block, 0);
 }
 
 TEST(TrianglePlan, WorkspaceOfTheQueryChangesNothingMore) {
-  for (const int64_t n : {300, 1000, 1536, 5000, 16384}) {
+  for (const int64_t n : {1000, 3000, 5000, 16384}) {
     size_t bytes = 0;
-    ASSERT_EQ(triangle_workspace(triangle(n, 777), *find_device("H200"), &bytes),
+    ASSERT_EQ(triangle_workspace(triangle(n, 777), *find_device("H200"), nullptr, &bytes),
               MYGEMM_STATUS_SUCCESS);
     const TriangleSteps with = divided(n, 777, bytes), with_more = divided(n, 777, 16 * bytes);
     EXPECT_EQ(with.block, with_more.block) << n;

@@ -14,7 +14,7 @@ class Handle:
     def __init__(self, backend: int, device: int = -1):
         self._destroy = lib.mygemm_destroy  # __del__ may run when modules are gone
         self.pointer = ctypes.c_void_p()
-        config = Config(ctypes.sizeof(Config), backend, device)
+        config = Config(ctypes.sizeof(Config), backend, device, 0)  # calls bring workspaces
         check(lib.mygemm_create_with_config(ctypes.byref(self.pointer), ctypes.byref(config)),
               "mygemm")
         math = ctypes.c_int()

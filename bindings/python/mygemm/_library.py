@@ -30,7 +30,8 @@ SOFTMAX, LOG_SOFTMAX = 0, 1
 class Config(ctypes.Structure):
     """mygemmConfig_t"""
 
-    _fields_ = [("struct_size", c_size_t), ("backend", c_int32), ("device", c_int32)]
+    _fields_ = [("struct_size", c_size_t), ("backend", c_int32), ("device", c_int32),
+                ("workspace_bytes", c_int64)]
 
 
 class Gemm(ctypes.Structure):

@@ -75,6 +75,14 @@ inline double block_tiles(const GemmConfig& config, const GemmProblem& p) {
          static_cast<double>(p.batch_count);
 }
 
+// Those with elements to compute: of a triangle half, and half of those on its diagonal.
+inline double filled_tiles(const GemmConfig& config, const GemmProblem& p) {
+  const double all = block_tiles(config, p);
+  if (p.fill == MYGEMM_FILL_FULL) return all;
+  return 0.5 * (all + static_cast<double>(std::max(config.tiles_m, config.tiles_n)) *
+                          static_cast<double>(p.batch_count));
+}
+
 // The nearest integer, as a double, that is not more than x, or not less; x >= 0. A call of
 // std::floor takes ten times as long.
 inline double rounded_down(double x) {

@@ -49,12 +49,12 @@ struct GemmFacts {
     const auto batch = static_cast<double>(p.batch_count);
     const double longer = std::max(m, n);
     thin = std::min(m, n);
-    area = m * n * batch;
+    area = m * n * batch * (p.fill == MYGEMM_FILL_FULL ? 1.0 : 0.5);
     sm_flops = device.fp32_flops / device.num_sms;
     flop_seconds = 1.0 / sm_flops;
     sm_matrices = batch / device.num_sms;
     sm_long = longer * sm_matrices;
-    sm_area = thin * sm_long;
+    sm_area = thin * sm_long * (p.fill == MYGEMM_FILL_FULL ? 1.0 : 0.5);
     const double outputs = area * (p.epilogue.beta.is(0.0f) ? 1.0 : 2.0);
     memory_seconds = 4.0 * (k * (m + n) * batch + outputs) / device.memory_bandwidth;
     long_seconds = 4.0 * (k * longer * batch + outputs) / device.memory_bandwidth;
@@ -65,7 +65,7 @@ struct GemmFacts {
   bool one_type, aligned;  // aligned: A and B
   Freedom freedom;         // of the math mode
   double k;                // 0 where A and B are not read
-  double area;             // elements of D
+  double area;             // elements of D that are computed
   double thin;             // the smaller of m and n
   // For each multiprocessor: elements of D, lengths of its longer side, matrices.
   double sm_area, sm_long, sm_matrices;

@@ -25,8 +25,8 @@ __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int
       for (int64_t k = 0; k < depth; ++k) sum = fmaf(a.at(i, k), b.at(j, k), sum);
     }
     float* d = p.d.matrix<float>(batch) + i + j * p.d.ld;
-    with_epilogue(p, scalars, {batch, i, j},
-                  [&](const auto& epilogue) { store_result(d, 0, 0, sum, epilogue); });
+    with_masked_epilogue(p, scalars, {batch, i, j},
+                         [&](const auto& epilogue) { store_result(d, 0, 0, sum, epilogue); });
   }
 }
 

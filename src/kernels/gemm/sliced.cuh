@@ -210,6 +210,7 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
   const unsigned batch = args.tiles_n.quotient(columns);
   const int64_t i0 = int64_t{tile - columns * args.tiles_m.value()} * Tile::kBlockM;
   const int64_t j0 = int64_t{columns - batch * args.tiles_n.value()} * Tile::kBlockN;
+  if (!p.fills_some(i0, j0, Tile::kBlockM, Tile::kBlockN)) return;  // and so do its cluster's
   if (Tile::kMostSplits > 1 && args.log2_splits > 0) {
     ClusterSum::open(shared.inbox, Tile::kElements);
   }
@@ -259,7 +260,7 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
 
   const TileOrigin origin{batch, i0, j0};
   if constexpr (Tile::kGroups == 1) {
-    with_epilogue(p, scalars, origin, [&](const auto& epilogue) {
+    with_masked_epilogue(p, scalars, origin, [&](const auto& epilogue) {
       store_sums<Tile>(OutputTile(p, origin, epilogue), row, column, sum);
     });
   } else {
@@ -277,7 +278,7 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
       ptx::cluster_wait();  // every block has initialised its inbox
       add_groups<Tile>(shared, [&](int e, float whole) { cluster.send(e, whole); });
     }
-    with_epilogue(p, scalars, origin, [&](const auto& epilogue) {
+    with_masked_epilogue(p, scalars, origin, [&](const auto& epilogue) {
       const OutputTile d(p, origin, epilogue);
       const auto store = [&](int e, float whole) { store_element<Tile>(d, e, whole); };
       if (args.log2_splits == 0) {

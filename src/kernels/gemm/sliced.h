@@ -81,7 +81,7 @@ const char* configure_sliced(const GemmKernel& kernel, const GemmFacts& facts,
   const GemmProblem& p = facts.problem;
   set_tiles<Tile>(config, p);
   set_block<Tile>(config, device);
-  const double tiles = estimate::block_tiles(*config, p);
+  const double tiles = estimate::filled_tiles(*config, p);
   const int64_t splits = int64_t{1}
                          << sliced::log2_splits<Tile>(p, device, config->resident, tiles);
   if (!set_blocks(config, p, splits)) return kTooManyTiles;

@@ -63,7 +63,7 @@ double tile_kernel_seconds(const GemmConfig& config, const GemmFigures& figures,
                            const DeviceTraits& device) {
   return kLaunchSeconds +
          overlapped(tile_seconds<Tile>(config, figures, kernel, facts,
-                                       block_tiles(config, facts.problem), facts.k, device),
+                                       filled_tiles(config, facts.problem), facts.k, device),
                     facts.memory_seconds);
 }
 

@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(Tile::kThreads)
   const int64_t batch = blockIdx.x / (tiles_m * tiles_n);
   const int64_t i0 = blockIdx.x % tiles_m * kSide;
   const int64_t j0 = blockIdx.x / tiles_m % tiles_n * kSide;
-  if (!p.fills(i0 + kSide - 1, j0) && !p.fills(i0, j0 + kSide - 1)) return;
+  if (!p.fills_some(i0, j0, kSide, kSide)) return;
   const int i = static_cast<int>(threadIdx.x) % kSide;
   const int j = static_cast<int>(threadIdx.x) / kSide * Tile::kResults;
 
@@ -54,10 +54,9 @@ __global__ void __launch_bounds__(Tile::kThreads)
     }
   }
   if (i0 + i >= p.m) return;
-  with_epilogue(p, scalars, {batch, i0, j0}, [&](const auto& epilogue) {
+  with_masked_epilogue(p, scalars, {batch, i0, j0}, [&](const auto& epilogue) {
     const OutputTile d(p, {batch, i0, j0}, epilogue);
     for (int r = 0; r < Tile::kResults && j + r < d.columns; ++r) {
-      if (!p.fills(i0 + i, j0 + j + r)) continue;
       store_result(d.first + i + (j + r) * d.ld, i, j + r, sum[r], epilogue);
     }
   });

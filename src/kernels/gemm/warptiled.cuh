@@ -198,7 +198,7 @@ __device__ __forceinline__ void store_tile(
                      sum);
     return;
   }
-  with_epilogue(p, Scalars(p), origin, [&](const auto& epilogue) {
+  with_masked_epilogue(p, Scalars(p), origin, [&](const auto& epilogue) {
     store_sums<Tile>(shared, OutputTile(p, origin, epilogue), sum);
   });
 }
@@ -214,6 +214,7 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
   const GemmProblem& p = args.p;
   const TileIndex tile = tile_of_block(args, blockIdx.x);
   const int64_t i0 = tile.m * Tile::kBlockM, j0 = tile.n * Tile::kBlockN;
+  if (!p.fills_some(i0, j0, Tile::kBlockM, Tile::kBlockN)) return;
   const int64_t depth = effective_k(p, load_scalar(p.epilogue.alpha));
   const int64_t k_begin = tile.split * args.k_per_split;
   const int64_t k_end = min(depth, k_begin + args.k_per_split);

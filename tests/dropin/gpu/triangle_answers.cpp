@@ -9,7 +9,7 @@ namespace {
 struct Triangle {
   const char* about = "";
   int uplo = CUBLAS_FILL_MODE_LOWER, trans = CUBLAS_OP_N;
-  long long n = 33, k = 20, lda = 40, ldb = 44, ldc = 35;
+  long long n = 33, k = 40, lda = 41, ldb = 44, ldc = 35;
   float alpha = 2, beta = 3;
   bool no_alpha = false, no_beta = false, no_a = false, handle = true, nan = false;
 };
@@ -34,13 +34,14 @@ void ask_triangles(const std::string& mode, const std::string& suffix) {
       {.about = "beta 0, NaN", .beta = 0, .nan = true},
       {.about = "beta 1", .beta = 1},
       {.about = "lda small", .lda = 32},
-      {.about = "lda small, T", .trans = CUBLAS_OP_T, .lda = 19},
+      {.about = "lda small, T", .trans = CUBLAS_OP_T, .lda = 39},
       {.about = "ldb small", .ldb = 32},
       {.about = "ldc small", .ldc = 32},
       {.about = "alpha NULL", .no_alpha = true},
       {.about = "beta NULL", .no_beta = true},
       {.about = "handle NULL", .handle = false},
-      {.about = "one block and more", .n = 150, .k = 7, .lda = 150, .ldb = 151, .ldc = 150},
+      {.about = "short", .k = 20},
+      {.about = "one block and more", .n = 150, .k = 37, .lda = 150, .ldb = 151, .ldc = 150},
   };
   for (const Triangle& t : triangles) {
     const auto i = [](long long value) { return static_cast<Int>(value); };

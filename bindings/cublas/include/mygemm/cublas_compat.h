@@ -7,8 +7,8 @@
  * numbers; handles are mygemm's, so that mygemm's own functions can be called with them.
  *
  * Differences:
- *  - There is no workspace but the one given to cublasSetWorkspace; some products are slower
- * without (mygemm_sgemm_workspace_size). It stays when the stream changes.
+ *  - A workspace given to cublasSetWorkspace stays when the stream changes. Until one is given, the
+ *    handle has its own (mygemm_set_workspace).
  *  - Matrices are in host memory where the backend is the host's (mygemm_get_backend).
  *  - Permission for less than FP32 (CUBLAS_TF32_TENSOR_OP_MATH, CUBLAS_COMPUTE_32F_FAST_TF32,
  *    _FAST_16F, _FAST_16BF) is MYGEMM_MATH_FAST, which keeps FP32's bound; CUBLAS_PEDANTIC_MATH is
