@@ -19,6 +19,9 @@ constexpr int64_t kTinyRows = 256, kTinyDepth = 64;
 constexpr int64_t kFewestBlockRows = 128;
 constexpr int64_t kBlockMultiple = 32;  // so that blocks are aligned where the matrices are
 
+// A square D of more rows does not fit the address space.
+constexpr int64_t kMostRows = int64_t{1} << 31;
+
 constexpr size_t kHostScratch = size_t{128} << 20;  // bytes
 
 constexpr int64_t round_up(int64_t value, int64_t multiple) {
@@ -99,7 +102,7 @@ TrianglePart rectangle(const GemmProblem& p, int64_t first, int64_t size, int64_
 
 TriangleSteps divide_triangle(const GemmProblem& p, const DeviceTraits& device,
                               const PlanOptions& options) {
-  if (p.scales_only() || p.pointer_arrays || p.n == 0) return {};
+  if (p.scales_only() || p.pointer_arrays || p.n == 0 || p.n > kMostRows) return {};
   const bool tiny = p.n <= kTinyRows && p.k <= kTinyDepth && p.batch_count == 1;
   if (tiny && !options.forced) return {};
   const bool on_host = device.cc == 0;
@@ -135,11 +138,13 @@ std::string explain_triangle(const GemmProblem& p, const DeviceTraits& device,
   if (steps.block == 0) return explain(p, device, options, given);
   const int64_t size = steps.block << std::max(0, steps.levels - 1);
   const int64_t pairs = p.n / (2 * size);
-  GemmProblem first =
-      steps.levels == 0
-          ? p
-          : part_of(p, 0,
-                    rectangle(p, 0, size, pairs > 0 ? size : p.n - size, pairs > 0 ? pairs : 1));
+  // Its operands lie elsewhere, and are as aligned. Their offsets may overflow: ld is not checked.
+  GemmProblem first = p;
+  if (steps.levels > 0) {
+    const TrianglePart part =
+        rectangle(p, 0, size, pairs > 0 ? size : p.n - size, pairs > 0 ? pairs : 1);
+    first.m = part.rows, first.n = part.columns, first.batch_count = part.count;
+  }
   first.fill = MYGEMM_FILL_FULL;
   const size_t taken = device.cc == 0 ? 0 : steps.sums_bytes;
   char text[256];

@@ -4,23 +4,13 @@
 #include <utility>
 
 #include "cublas_product.h"
-#include "support/handle.h"
 
 namespace {
 
 using namespace mygemm_tests;
 
-class CublasDropIn : public BackendTest {
+class CublasDropIn : public CublasHandleTest {
  protected:
-  void SetUp() override {
-    BackendTest::SetUp();
-    ASSERT_EQ(cublasCreate_v2(&handle_), CUBLAS_STATUS_SUCCESS);
-  }
-  void TearDown() override {
-    if (handle_) cublasDestroy_v2(handle_);
-    fake_cublas_answer(CUBLAS_STATUS_SUCCESS);
-  }
-
   void expect_taken(const Way& way, Product product = {}) {
     SCOPED_TRACE(way.name);
     product.handle = handle_;
@@ -40,8 +30,6 @@ class CublasDropIn : public BackendTest {
     EXPECT_EQ(fake_cublas_last_call(), product.as_said);
     EXPECT_TRUE(is_right(product, 0));
   }
-
-  cublasHandle_t handle_ = nullptr;
 };
 
 TEST_F(CublasDropIn, TakesEveryProduct) {

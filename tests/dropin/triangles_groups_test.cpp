@@ -1,25 +1,10 @@
 // The cuBLAS drop-in: triangles (cublasSsyrk, cublasSsyrkx) and groups of products
 // (cublasSgemmGroupedBatched). Runs as cublas_test.cpp does.
 #include "cublas_product.h"
-#include "support/handle.h"
 
 namespace {
 
 using namespace mygemm_tests;
-
-class CublasDropInOther : public BackendTest {
- protected:
-  void SetUp() override {
-    BackendTest::SetUp();
-    ASSERT_EQ(cublasCreate_v2(&handle_), CUBLAS_STATUS_SUCCESS);
-  }
-  void TearDown() override {
-    if (handle_) cublasDestroy_v2(handle_);
-    fake_cublas_answer(CUBLAS_STATUS_SUCCESS);
-  }
-
-  cublasHandle_t handle_ = nullptr;
-};
 
 std::vector<float> contents(const DeviceBuffer& buffer) {
   std::vector<float> values(buffer.bytes() / sizeof(float));
@@ -39,7 +24,7 @@ struct Triangle {
   int n = kM, k = kDepth, lda = kLdOfDepth;
 };
 
-class CublasDropInTriangle : public CublasDropInOther {
+class CublasDropInTriangle : public CublasHandleTest {
  protected:
   cublasStatus_t run(const Triangle& t) {
     const int64_t n = t.n, k = t.k, lda = t.lda, ldb = kLdOfDepth, ldc = kLdc;
@@ -160,7 +145,7 @@ struct Groups {
   }
 };
 
-class CublasDropInGroups : public CublasDropInOther {
+class CublasDropInGroups : public CublasHandleTest {
  protected:
   // The addresses of the matrices of one operand, rows x columns in each group.
   template <class Int>

@@ -69,6 +69,19 @@ TEST(TrianglePlan, WorkspaceOfTheQueryChangesNothingMore) {
   }
 }
 
+// Sizes that no memory has are explained without an overflow.
+TEST(TrianglePlan, HugeOnesAreExplained) {
+  for (const int64_t n : {int64_t{1} << 31, int64_t{1} << 45, INT64_MAX / 2, INT64_MAX - 7}) {
+    GemmProblem p = triangle(n, 1000);
+    p.a.ld = p.b.ld = p.c.ld = p.d.ld = INT64_MAX;
+    for (const DeviceTraits& device : all_devices()) {
+      EXPECT_NE(explain_triangle(p, device, {kWorkspace, nullptr}, p), "");
+      size_t bytes = 0;
+      EXPECT_EQ(triangle_workspace(p, device, nullptr, &bytes), MYGEMM_STATUS_SUCCESS);
+    }
+  }
+}
+
 // Elements of rectangles lie in the triangle, and their operands are those of D's rows and columns.
 TEST(TrianglePlan, PartsBeginWhereTheyShould) {
   for (const bool upper : {false, true}) {
