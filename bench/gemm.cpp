@@ -139,15 +139,13 @@ void add_triangle_peer(Session* session, const GemmCase& c, const Product& plain
   Cublas* const cublas = session->cublas.get();
   if (!cublas || c.form != "single" || !c.c_is_d || !fits_int(c)) return;
   if ((c.transa == "N") == (c.transb == "N")) return;
-  const BlasGemm gemm = blas_gemm(plain_case(c));
+  BlasGemm gemm = blas_gemm(plain_case(c));
+  gemm.beta = c.reads_c ? 1.0f : 0.0f;
   const bool lower = c.fill == "lower";
-  const float beta = c.reads_c ? 1.0f : 0.0f;
   contest->peer_names.push_back("cublas");
   contest->peers.push_back({"cublas",
-                            [&plain, cublas, gemm, lower, beta](int64_t i) {
-                              BlasGemm triangle = gemm;
-                              triangle.beta = beta;
-                              cublas->syrkx(triangle, lower, plain.a(i), plain.b(i), plain.out(i));
+                            [&plain, cublas, gemm, lower](int64_t i) {
+                              cublas->syrkx(gemm, lower, plain.a(i), plain.b(i), plain.out(i));
                             },
                             false});
 }

@@ -192,8 +192,7 @@ def products_by_data(run):
 
 def triangles(run):
     results = runs.measured(run, "gemm")
-    lines = [[f"{r['shape']['n']} × {r['shape']['n']} × {r['shape']['k']} {r['shape']['transa']}"
-              f"{r['shape']['transb']}", "yes" if r["shape"]["reads_c"] else "no", microseconds(r),
+    lines = [[product_name(r), "yes" if r["shape"]["reads_c"] else "no", microseconds(r),
               figure(r["rate"]), microseconds(runs.peer(r, "cublas")), times(r, "cublas"),
               times(r, "plain")] for r in results]
     return ("mygemm in default math mode; TFLOP/s count a triangle's operations.\n\n" +

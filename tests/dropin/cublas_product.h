@@ -10,8 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fake_cublas.h"
-#include "support/handle.h"
+#include "fake_handle.h"
 #include "support/memory.h"
 
 namespace mygemm_tests {
@@ -19,21 +18,6 @@ namespace mygemm_tests {
 // C = 2 A B' + 3 C of small integers, twice where the function does batches. A is m x k, B n x k.
 inline constexpr int kM = 5, kN = 3, kK = 4, kLda = 7, kLdb = 6, kLdc = 8, kBatch = 2;
 inline constexpr long long kStrideA = kLda * kK, kStrideB = kLdb * kK, kStrideC = kLdc * kN;
-
-// A test with a handle of the cuBLAS that only records calls.
-class CublasHandleTest : public BackendTest {
- protected:
-  void SetUp() override {
-    BackendTest::SetUp();
-    ASSERT_EQ(cublasCreate_v2(&handle_), CUBLAS_STATUS_SUCCESS);
-  }
-  void TearDown() override {
-    if (handle_) cublasDestroy_v2(handle_);
-    fake_cublas_answer(CUBLAS_STATUS_SUCCESS);
-  }
-
-  cublasHandle_t handle_ = nullptr;
-};
 
 // Element i of any matrix, padding included.
 inline float element(int i) { return static_cast<float>(i % 7 - 3); }

@@ -4,9 +4,8 @@
 #include <functional>
 #include <thread>
 
-#include "fake_cublas.h"
+#include "fake_handle.h"
 #include "lt_product.h"
-#include "support/handle.h"
 
 namespace {
 
@@ -19,17 +18,8 @@ constexpr cublasLtEpilogue_t kEpilogues[] = {
     CUBLASLT_EPILOGUE_GELU_AUX_BIAS, CUBLASLT_EPILOGUE_DRELU,         CUBLASLT_EPILOGUE_DRELU_BGRAD,
     CUBLASLT_EPILOGUE_DGELU,         CUBLASLT_EPILOGUE_DGELU_BGRAD};
 
-class LtDropIn : public BackendTest {
+class LtDropIn : public FakeHandleTest<cublasLtHandle_t, cublasLtCreate, cublasLtDestroy> {
  protected:
-  void SetUp() override {
-    BackendTest::SetUp();
-    ASSERT_EQ(cublasLtCreate(&handle_), CUBLAS_STATUS_SUCCESS);
-  }
-  void TearDown() override {
-    if (handle_) cublasLtDestroy(handle_);
-    fake_cublas_answer(CUBLAS_STATUS_SUCCESS);
-  }
-
   using Change = std::function<void(LtProduct&)>;
 
   void expect_taken(const LtShape& shape, const Change& change = {}) {
@@ -58,8 +48,6 @@ class LtDropIn : public BackendTest {
   void expect_forwarded_with(cublasLtMatmulDescAttributes_t name, Value value) {
     expect_forwarded({}, [&](LtProduct& product) { product.set(name, value); });
   }
-
-  cublasLtHandle_t handle_ = nullptr;
 };
 
 TEST_F(LtDropIn, TakesEveryEpilogue) {
