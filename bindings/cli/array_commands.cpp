@@ -1,15 +1,18 @@
 // mygemm sgemm, softmax and transpose: .npy files in, a .npy file out. Arrays of either order go
-// to the library without a copy; NumPy's order is expressed by op and leading dimensions.
+// to the library without a copy; NumPy's order is expressed by op and leading dimensions. A file
+// named "-" is standard input or standard output.
 #include <algorithm>
 #include <bit>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "command_line.h"
 #include "commands.h"
 #include "error.h"
 #include "npy_file.h"
-#include "session.h"
+#include "output_file.h"
+#include "run_call.h"
 
 namespace mygemm::cli {
 namespace {
@@ -78,6 +81,7 @@ struct Factor {
 };
 
 struct SgemmOptions {
+  Settings settings;
   std::string a, b, c0, out;
   mygemmOperation_t transa = MYGEMM_OP_N, transb = MYGEMM_OP_N;
   float alpha = 1;
@@ -103,6 +107,10 @@ Buffer initial_c(const Session& session, const std::string& path, const npy::Sha
 }
 
 void run_sgemm(const SgemmOptions& options) {
+  const auto streams = [&](const std::string& path) { return path == kStandardStream ? 1 : 0; };
+  if (streams(options.a) + streams(options.b) + streams(options.c0) > 1) {
+    throw Error("standard input (-) is named for two matrices, and can be read once");
+  }
   if (options.beta && *options.beta != 0 && options.c0.empty()) {
     throw Error("--beta ", *options.beta, " needs a matrix to multiply: give it with --c");
   }
@@ -114,20 +122,34 @@ void run_sgemm(const SgemmOptions& options) {
                 in_words(b), " has ", b.rows(), " rows");
   }
   const int64_t m = a.rows(), n = b.cols(), k = a.cols();
-  const Session session;
+  const Session session(options.settings);
   Buffer c = initial_c(session, options.c0, {m, n});
   const Buffer a_data(session.memory(), std::move(a.array.data));
   const Buffer b_data(session.memory(), std::move(b.array.data));
-  check(mygemm_sgemm(session.handle(), b.operation(), a.operation(), n, m, k, &options.alpha,
-                     static_cast<const float*>(b_data.data()), b.ld(),
-                     static_cast<const float*>(a_data.data()), a.ld(), &beta,
-                     static_cast<float*>(c.data()), leading_dimension(n)));
+  const auto* a_floats = static_cast<const float*>(a_data.data());
+  const auto* b_floats = static_cast<const float*>(b_data.data());
+  auto* c_floats = static_cast<float*>(c.data());
+  const double flops =
+      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  run_call(
+      session, options.settings.verbose, {"sgemm", flops, true},
+      [&] {
+        return mygemm_sgemm(session.handle(), b.operation(), a.operation(), n, m, k, &options.alpha,
+                            b_floats, b.ld(), a_floats, a.ld(), &beta, c_floats,
+                            leading_dimension(n));
+      },
+      [&](char* text, size_t capacity, size_t* length) {
+        return mygemm_explain_sgemm(session.handle(), nullptr, b.operation(), a.operation(), n, m,
+                                    k, b_floats, b.ld(), 0, a_floats, a.ld(), 0, c_floats,
+                                    leading_dimension(n), 0, 1, text, capacity, length);
+      });
   npy::save({options.out, kFloat32, false, {m, n}, c.take()});
 }
 
 // ---- softmax ------------------------------------------------------------------------------------
 
 struct SoftmaxOptions {
+  Settings settings;
   std::string x, out;
   mygemmSoftmaxMode_t mode = MYGEMM_SOFTMAX;
   float scale = 1;
@@ -151,29 +173,46 @@ void run_softmax(const SoftmaxOptions& options) {
   // In Fortran order the last axis is the slowest: the file is a row-major cols x rows matrix,
   // softmax wants rows x cols, and the result is written in the order that came in.
   const bool turn = x.fortran_order && x.shape.size() > 1;
-  const Session session;
+  const Session session(options.settings);
   Buffer in(session.memory(), std::move(x.data));
   if (turn) in = transposed(session, static_cast<size_t>(x.type.bytes), cols, rows, in);
   Buffer out(session.memory(), npy::byte_count(x.shape, out_type));
-  check(mygemm_softmax(session.handle(), options.mode, rows, cols, options.scale, in.data(),
-                       data_type(x.type), leading_dimension(cols), out.data(), data_type(out_type),
-                       leading_dimension(cols)));
+  const int64_t ld = leading_dimension(cols);
+  run_call(
+      session, options.settings.verbose,
+      {"softmax", static_cast<double>(in.size() + out.size()), false},
+      [&] {
+        return mygemm_softmax(session.handle(), options.mode, rows, cols, options.scale, in.data(),
+                              data_type(x.type), ld, out.data(), data_type(out_type), ld);
+      },
+      [&](char* text, size_t capacity, size_t* length) {
+        return mygemm_explain_softmax(session.handle(), nullptr, options.mode, rows, cols,
+                                      in.data(), data_type(x.type), ld, out.data(),
+                                      data_type(out_type), ld, text, capacity, length);
+      });
   if (turn) out = transposed(session, static_cast<size_t>(out_type.bytes), rows, cols, out);
   npy::save({options.out, out_type, turn, std::move(x.shape), out.take()});
 }
 
 // ---- transpose ----------------------------------------------------------------------------------
 
-void run_transpose(const std::string& x_path, const std::string& out_path) {
-  Array x = npy::load(x_path);
+struct TransposeOptions {
+  Settings settings;
+  std::string x, out;
+};
+
+void run_transpose(const TransposeOptions& options) {
+  Array x = npy::load(options.x);
   require_matrix(x);
   const int64_t rows = x.shape[0], cols = x.shape[1];
   if (!x.fortran_order) {
-    const Session session;
+    const Session session(options.settings);
     const Buffer in(session.memory(), std::move(x.data));
-    x.data = transposed(session, static_cast<size_t>(x.type.bytes), rows, cols, in).take();
+    x.data = transposed(session, static_cast<size_t>(x.type.bytes), rows, cols, in,
+                        options.settings.verbose)
+                 .take();
   }  // In Fortran order the file holds the transpose in C order already.
-  npy::save({out_path, x.type, false, {cols, rows}, std::move(x.data)});
+  npy::save({options.out, x.type, false, {cols, rows}, std::move(x.data)});
 }
 
 }  // namespace
@@ -184,16 +223,16 @@ void add_sgemm(CLI::App& app) {
       "C = alpha op(A) op(B) + beta C0 of matrices in .npy files: float32, or float16 "
       "widened to float32, in C or Fortran order. C is float32 in C order.");
   const auto options = std::make_shared<SgemmOptions>();
-  const CLI::CheckedTransformer operation(kOperations, CLI::ignore_case);
   command->add_option("A", options->a, "the left matrix")->required()->type_name("A.npy");
   command->add_option("B", options->b, "the right matrix")->required()->type_name("B.npy");
   command->add_option("-o,--output", options->out, "the result")->required()->type_name("C.npy");
-  command->add_option("--transa", options->transa, "op(A): N is A, T its transpose")
-      ->transform(operation);
-  command->add_option("--transb", options->transb, "op(B), likewise")->transform(operation);
+  add_choice(command, "--transa", &options->transa, kOperations, "op(A): N is A, T its transpose");
+  add_choice(command, "--transb", &options->transb, kOperations, "op(B), likewise");
   command->add_option("--alpha", options->alpha, "factor of the product (default 1)");
   command->add_option("--beta", options->beta, "factor of C0 (default 1 with --c, else 0)");
   command->add_option("--c", options->c0, "matrix to add")->type_name("C0.npy");
+  add_settings(command, &options->settings, Family::kGemm);
+  add_verbose(command, &options->settings);
   command->callback([options] { run_sgemm(*options); });
 }
 
@@ -208,14 +247,11 @@ void add_softmax(CLI::App& app) {
   command->add_flag_callback(
       "--log", [options] { options->mode = MYGEMM_LOG_SOFTMAX; }, "the logarithm of the softmax");
   command->add_option("--scale", options->scale, "factor of X (default 1)");
-  command
-      ->add_option_function<std::string>(
-          "--dtype",
-          [options](const std::string& name) {
-            options->type = name == "float32" ? kFloat32 : kFloat16;
-          },
-          "type of the result (default: that of X)")
-      ->check(CLI::IsMember({"float32", "float16"}));
+  add_choice<npy::ElementType>(command, "--dtype", &options->type,
+                               {{"float32", kFloat32}, {"float16", kFloat16}},
+                               "type of the result (default: that of X)");
+  add_settings(command, &options->settings, Family::kSoftmax);
+  add_verbose(command, &options->settings);
   command->callback([options] { run_softmax(*options); });
 }
 
@@ -224,10 +260,12 @@ void add_transpose(CLI::App& app) {
       "transpose",
       "The transpose of a matrix of numbers of 1, 2, 4, 8 or 16 bytes, moved bit by "
       "bit. The result is in C order.");
-  const auto paths = std::make_shared<std::pair<std::string, std::string>>();
-  command->add_option("X", paths->first, "the matrix")->required()->type_name("X.npy");
-  command->add_option("-o,--output", paths->second, "the result")->required()->type_name("Y.npy");
-  command->callback([paths] { run_transpose(paths->first, paths->second); });
+  const auto options = std::make_shared<TransposeOptions>();
+  command->add_option("X", options->x, "the matrix")->required()->type_name("X.npy");
+  command->add_option("-o,--output", options->out, "the result")->required()->type_name("Y.npy");
+  add_settings(command, &options->settings, Family::kTranspose);
+  add_verbose(command, &options->settings);
+  command->callback([options] { run_transpose(*options); });
 }
 
 }  // namespace mygemm::cli

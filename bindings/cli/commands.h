@@ -3,8 +3,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "mygemm/mygemm.h"
 
@@ -18,7 +19,7 @@ void add_explain(CLI::App& app);
 void add_demo(CLI::App& app);
 
 // How op(X) is written on the command line.
-inline const std::map<std::string, mygemmOperation_t> kOperations = {
+inline const std::vector<std::pair<std::string, mygemmOperation_t>> kOperations = {
     {"N", MYGEMM_OP_N}, {"T", MYGEMM_OP_T}, {"C", MYGEMM_OP_C}};
 
 }  // namespace mygemm::cli

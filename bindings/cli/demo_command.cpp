@@ -7,6 +7,8 @@
 
 #include "commands.h"
 #include "error.h"
+#include "progress.h"
+#include "run_call.h"
 #include "similarity.h"
 #include "text.h"
 
@@ -62,10 +64,12 @@ std::vector<Paragraph> gather(const DemoOptions& options) {
   const std::vector<std::string> files =
       options.files.empty() ? default_documents() : options.files;
   std::vector<Paragraph> paragraphs;
+  Progress progress("reading", static_cast<int64_t>(files.size()));
   for (const std::string& file : files) {
     for (Paragraph& paragraph : read_paragraphs(file, kMinWords)) {
       paragraphs.push_back(std::move(paragraph));
     }
+    progress.advance();
   }
   if (paragraphs.size() < 2) {
     throw Error("found ", counted(paragraphs.size(), "paragraph"), " of ", kMinWords,
@@ -123,14 +127,6 @@ void print_pairs(const std::vector<Paragraph>& paragraphs, const Similarity& sim
   }
 }
 
-std::string duration(double seconds) {
-  char text[32];
-  const bool long_one = seconds >= 1e-3;
-  std::snprintf(text, sizeof text, "%.2f %s", seconds * (long_one ? 1e3 : 1e6),
-                long_one ? "ms" : "us");
-  return text;
-}
-
 void print_measurements(const std::vector<Measurement>& measurements) {
   std::printf("\n%-10s %-22s %12s %17s  %-20s %s\n", "operation", "size", "median time", "rate",
               "kernel", "error against FP64");
@@ -142,9 +138,14 @@ void print_measurements(const std::vector<Measurement>& measurements) {
   }
 }
 
+TermMatrix weighed(const std::vector<Paragraph>& paragraphs, size_t max_terms) {
+  const Progress progress("weighing");
+  return weigh_terms(paragraphs, max_terms);
+}
+
 void run_demo(const DemoOptions& options) {
   const std::vector<Paragraph> paragraphs = gather(options);
-  const TermMatrix matrix = weigh_terms(paragraphs, options.max_terms);
+  const TermMatrix matrix = weighed(paragraphs, options.max_terms);
   const Session session;
   std::printf("; %lld terms; %s\n", static_cast<long long>(matrix.terms),
               session.memory() == Memory::kDevice ? "on the GPU" : "on the host");

@@ -6,8 +6,9 @@
 #include <memory>
 #include <optional>
 
+#include "command_line.h"
 #include "commands.h"
-#include "error.h"
+#include "explanation.h"
 #include "session.h"
 
 namespace mygemm::cli {
@@ -27,14 +28,19 @@ int64_t packed(int64_t ld, int64_t vectors, int64_t batch) {
 // The options that all subcommands share. An empty device is that of this machine.
 struct Question {
   std::string device;
+  Settings settings;
+  bool json = false;
 
-  Session session() const { return device.empty() ? Session() : Session::for_questions(); }
+  Session session() const {
+    return device.empty() ? Session(settings) : Session::for_questions(settings);
+  }
   const char* device_or_null() const { return device.empty() ? nullptr : device.c_str(); }
-};
 
-void print(const std::string& text) {
-  std::printf("%s%s", text.c_str(), text.empty() || text.back() != '\n' ? "\n" : "");
-}
+  void print(const std::string& text) const {
+    const std::string shown = json ? to_json(text) : text;
+    std::printf("%s%s", shown.c_str(), shown.ends_with('\n') ? "" : "\n");
+  }
+};
 
 struct SgemmQuestion : Question {
   mygemmOperation_t transa = MYGEMM_OP_N, transb = MYGEMM_OP_N;
@@ -156,20 +162,24 @@ struct TransposeQuestion : Question {
 
 template <class Asked>
 std::shared_ptr<Asked> add_question(CLI::App* explain, CLI::App** command, const char* name,
-                                    const char* description) {
+                                    Family family, const char* description) {
   const auto question = std::make_shared<Asked>();
   *command = explain->add_subcommand(name, description);
-  (*command)->add_option("--device", question->device,
-                         "a GPU by name (H200, \"RTX 4090\") or architecture (sm_86), or host; "
-                         "default: what this machine would use");
+  CLI::Option* device =
+      (*command)->add_option("--device", question->device,
+                             "a GPU by name (H200, \"RTX 4090\") or architecture (sm_86), or "
+                             "host; `mygemm info --devices` lists them; default: what this "
+                             "machine would use");
+  add_settings(*command, &question->settings, family);
+  (*command)->get_option("--backend")->excludes(device);
+  (*command)->add_flag("--json", question->json, "the explanation as JSON");
   (*command)->callback([question] { question->answer(); });
   return question;
 }
 
 void add_product_options(CLI::App* command, SgemmQuestion* q) {
-  const CLI::CheckedTransformer operation(kOperations, CLI::ignore_case);
-  command->add_option("--transa", q->transa, "op(A)")->transform(operation);
-  command->add_option("--transb", q->transb, "op(B)")->transform(operation);
+  add_choice(command, "--transa", &q->transa, kOperations, "op(A)");
+  add_choice(command, "--transb", &q->transb, kOperations, "op(B)");
   command->add_option("-m", q->m, "rows of C")->required();
   command->add_option("-n", q->n, "columns of C")->required();
   command->add_option("-k", q->k, "columns of op(A), rows of op(B)")->required();
@@ -184,7 +194,7 @@ void add_product_options(CLI::App* command, SgemmQuestion* q) {
 
 void add_sgemm_question(CLI::App* explain) {
   CLI::App* command = nullptr;
-  const auto q = add_question<SgemmQuestion>(explain, &command, "sgemm",
+  const auto q = add_question<SgemmQuestion>(explain, &command, "sgemm", Family::kGemm,
                                              "the plan of mygemm_sgemm (column-major)");
   add_product_options(command, q.get());
   // Pointer arrays have no explain function of their own: their plan is that of a strided batch.
@@ -196,57 +206,57 @@ void add_sgemm_question(CLI::App* explain) {
 
 void add_gemm_question(CLI::App* explain) {
   CLI::App* command = nullptr;
-  const auto q = add_question<GemmQuestion>(
-      explain, &command, "gemm", "the plan of mygemm_gemm: a product with C, bias, activation");
+  const auto q =
+      add_question<GemmQuestion>(explain, &command, "gemm", Family::kGemm,
+                                 "the plan of mygemm_gemm: a product with C, bias, activation");
   add_product_options(command, q.get());
   command->add_option("--ldd", q->ldd, "leading dimension of D");
   command->add_option("--stride-d", q->stride_d, "default: densely packed");
-  command->add_option("--form", q->pointers, "single, strided or pointers")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, bool>{{"single", false}, {"strided", false}, {"pointers", true}}));
+  add_choice<bool>(command, "--form", &q->pointers,
+                   {{"single", false}, {"strided", false}, {"pointers", true}},
+                   "how the matrices are given");
   command->add_option("--bias", q->bias, "1: a value is added to each row of D");
   command->add_option("--stride-bias", q->stride_bias, "from one bias to the next (default 0)");
-  command
-      ->add_option("--activation", q->activation,
-                   "none, relu, gelu, relu-gradient or gelu-gradient")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, mygemmActivation_t>{
-          {"none", MYGEMM_ACTIVATION_NONE},
-          {"relu", MYGEMM_ACTIVATION_RELU},
-          {"gelu", MYGEMM_ACTIVATION_GELU},
-          {"relu-gradient", MYGEMM_ACTIVATION_RELU_GRADIENT},
-          {"gelu-gradient", MYGEMM_ACTIVATION_GELU_GRADIENT}}));
-  command->add_option("--fill", q->fill, "full, or the lower or upper triangle of D")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, mygemmFill_t>{
-          {"full", MYGEMM_FILL_FULL}, {"lower", MYGEMM_FILL_LOWER}, {"upper", MYGEMM_FILL_UPPER}}));
+  add_choice<mygemmActivation_t>(command, "--activation", &q->activation,
+                                 {{"none", MYGEMM_ACTIVATION_NONE},
+                                  {"relu", MYGEMM_ACTIVATION_RELU},
+                                  {"gelu", MYGEMM_ACTIVATION_GELU},
+                                  {"relu-gradient", MYGEMM_ACTIVATION_RELU_GRADIENT},
+                                  {"gelu-gradient", MYGEMM_ACTIVATION_GELU_GRADIENT}},
+                                 "applied to each element last");
+  add_choice<mygemmFill_t>(
+      command, "--fill", &q->fill,
+      {{"full", MYGEMM_FILL_FULL}, {"lower", MYGEMM_FILL_LOWER}, {"upper", MYGEMM_FILL_UPPER}},
+      "all of D or a triangle");
   command->add_option("--c-is-d", q->c_is_d, "0: C is another matrix than D");
   command->add_option("--reads-c", q->reads_c, "1: beta is not 0");
 }
 
 void add_softmax_question(CLI::App* explain) {
   CLI::App* command = nullptr;
-  const auto q = add_question<SoftmaxQuestion>(
-      explain, &command, "softmax", "the plan of mygemm_softmax or mygemm_softmax_backward");
-  const CLI::CheckedTransformer type(std::map<std::string, mygemmDataType_t>{
-      {"f32", MYGEMM_R_32F}, {"f16", MYGEMM_R_16F}, {"bf16", MYGEMM_R_16BF}});
-  command->add_option("--mode", q->mode, "softmax or its logarithm")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, mygemmSoftmaxMode_t>{
-          {"softmax", MYGEMM_SOFTMAX}, {"log", MYGEMM_LOG_SOFTMAX}}));
-  command->add_option("--direction", q->backward, "softmax or its gradient")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, bool>{{"forward", false}, {"backward", true}}));
+  const auto q =
+      add_question<SoftmaxQuestion>(explain, &command, "softmax", Family::kSoftmax,
+                                    "the plan of mygemm_softmax or mygemm_softmax_backward");
+  const std::vector<std::pair<std::string, mygemmDataType_t>> types = {
+      {"f32", MYGEMM_R_32F}, {"f16", MYGEMM_R_16F}, {"bf16", MYGEMM_R_16BF}};
+  add_choice<mygemmSoftmaxMode_t>(command, "--mode", &q->mode,
+                                  {{"softmax", MYGEMM_SOFTMAX}, {"log", MYGEMM_LOG_SOFTMAX}},
+                                  "softmax or its logarithm");
+  add_choice<bool>(command, "--direction", &q->backward, {{"forward", false}, {"backward", true}},
+                   "softmax or its gradient");
   command->add_option("-m,--rows", q->rows, "number of rows")->required();
   command->add_option("-n,--cols", q->cols, "elements in a row")->required();
-  command->add_option("--xtype", q->xtype, "type of x (backward: of y)")->transform(type);
+  add_choice(command, "--xtype", &q->xtype, types, "type of x (backward: of y)");
   command->add_option("--ldx", q->ldx, "leading dimensions (default: cols)");
-  command->add_option("--dytype", q->dytype, "type of dy (backward only)")->transform(type);
+  add_choice(command, "--dytype", &q->dytype, types, "type of dy (backward only)");
   command->add_option("--lddy", q->lddy);
-  command->add_option("--ytype", q->ytype, "type of y (backward: of dx)")->transform(type);
+  add_choice(command, "--ytype", &q->ytype, types, "type of y (backward: of dx)");
   command->add_option("--ldy", q->ldy);
 }
 
 void add_transpose_question(CLI::App* explain) {
   CLI::App* command = nullptr;
-  const auto q = add_question<TransposeQuestion>(explain, &command, "transpose",
+  const auto q = add_question<TransposeQuestion>(explain, &command, "transpose", Family::kTranspose,
                                                  "the plan of mygemm_transpose (row-major)");
   command->add_option("--element-size", q->element_size, "bytes of an element (default 4)");
   command->add_option("-m,--rows", q->rows, "rows of the input")->required();

@@ -1,10 +1,11 @@
 // The mygemm command: the library's operations on NumPy files, its plans, and a demonstration.
-// Parses the command line and turns failures into one line and an exit code: 0 done, 1 failed,
-// CLI11's own codes (100 and up) for an invalid command line.
+// Turns failures into one line and an exit code: 0 done, 1 failed, CLI11's own codes (100 and up)
+// for an invalid command line.
 #include <cstdio>
 #include <exception>
 #include <new>
 
+#include "command_line.h"
 #include "commands.h"
 #include "error.h"
 
@@ -17,19 +18,15 @@ int run(int argc, char** argv) {
       "one.",
       "mygemm");
   app.require_subcommand(1);
-  app.set_version_flag("--version", concat("mygemm ", MYGEMM_VERSION_MAJOR, ".",
-                                           MYGEMM_VERSION_MINOR, ".", MYGEMM_VERSION_PATCH));
+  app.set_version_flag("-V,--version", concat("mygemm ", MYGEMM_VERSION_MAJOR, ".",
+                                              MYGEMM_VERSION_MINOR, ".", MYGEMM_VERSION_PATCH));
   add_info(app);
   add_sgemm(app);
   add_softmax(app);
   add_transpose(app);
   add_explain(app);
   add_demo(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error);
-  }
+  if (const std::optional<int> status = parse(&app, argc, argv)) return *status;
   // A full disk behind stdout shows no sooner than here.
   if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
   return 0;

@@ -18,10 +18,10 @@ struct Array {
   Bytes data;
 };
 
+// Reads a file, a pipe, a device, or standard input where the path is "-".
 Array load(const std::string& path);
 
-// Writes the array to array.path. A regular file appears there whole or not at all: a file that
-// was there before stays until the new one is complete.
+// Writes the array to array.path as an OutputFile.
 void save(const Array& array);
 
 }  // namespace mygemm::cli::npy

@@ -1,7 +1,6 @@
 // A handle of libmygemm as a C++ object, see session.h.
 #include "session.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -11,11 +10,14 @@ namespace mygemm::cli {
 namespace {
 
 // Without cudart this command cannot allocate device memory for a CUDA handle.
-mygemmBackend_t usable_backend() {
-  if (has_device_memory()) return MYGEMM_BACKEND_AUTO;
-  const char* wanted = std::getenv("MYGEMM_BACKEND");
-  if (wanted != nullptr && std::string_view(wanted) == "cuda") {
-    throw Error("MYGEMM_BACKEND = cuda, but this mygemm command was built without CUDA");
+mygemmBackend_t usable_backend(mygemmBackend_t asked) {
+  if (has_device_memory() || asked == MYGEMM_BACKEND_HOST) return asked;
+  const char* variable = std::getenv("MYGEMM_BACKEND");
+  const bool by_variable =
+      asked == MYGEMM_BACKEND_AUTO && variable != nullptr && std::string_view(variable) == "cuda";
+  if (by_variable || asked == MYGEMM_BACKEND_CUDA) {
+    throw Error(by_variable ? "MYGEMM_BACKEND =" : "--backend",
+                " cuda, but this mygemm command was built without CUDA");
   }
   return MYGEMM_BACKEND_HOST;
 }
@@ -28,16 +30,20 @@ void check(mygemmStatus_t status) {
   throw Error(sentence.empty() ? mygemm_status_string(status) : sentence);
 }
 
-Session::Session() : Session(usable_backend()) {}
-
-Session Session::for_questions() { return Session(MYGEMM_BACKEND_HOST); }
-
-Session::Session(mygemmBackend_t backend) {
+Session::Session(const Settings& settings) {
+  settings.force_kernel();
   mygemmConfig_t config = MYGEMM_CONFIG_INIT;
-  config.backend = backend;
+  config.backend = usable_backend(settings.backend);
+  if (settings.workspace_mib) config.workspace_bytes = *settings.workspace_mib << 20;
   mygemmHandle_t handle = nullptr;
   check(mygemm_create_with_config(&handle, &config));
   handle_.reset(handle);
+  if (settings.math) check(mygemm_set_math_mode(handle, *settings.math));
+}
+
+Session Session::for_questions(Settings settings) {
+  settings.backend = MYGEMM_BACKEND_HOST;
+  return Session(settings);
 }
 
 Memory Session::memory() const {
@@ -52,14 +58,6 @@ std::string line_of(const std::string& explanation, const std::string& key) {
   const size_t end = explanation.find('\n', start);
   const size_t content = start + key.size();
   return explanation.substr(content, end == std::string::npos ? end : end - content);
-}
-
-Buffer transposed(const Session& session, size_t element_size, int64_t rows, int64_t cols,
-                  const Buffer& in) {
-  Buffer out(session.memory(), in.size());
-  check(mygemm_transpose(session.handle(), element_size, rows, cols, in.data(),
-                         std::max<int64_t>(1, cols), out.data(), std::max<int64_t>(1, rows)));
-  return out;
 }
 
 }  // namespace mygemm::cli

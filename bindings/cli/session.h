@@ -7,6 +7,7 @@
 
 #include "device_buffer.h"
 #include "mygemm/mygemm.h"
+#include "settings.h"
 
 namespace mygemm::cli {
 
@@ -15,18 +16,16 @@ void check(mygemmStatus_t status);
 
 class Session {
  public:
-  // For computing: on the backend of MYGEMM_BACKEND, if this build can allocate memory for it.
-  Session();
-  // For explain calls: a handle that needs no GPU, with the environment's options.
-  static Session for_questions();
+  // For computing: on the backend that is asked for, if this build can allocate memory for it.
+  explicit Session(const Settings& settings = {});
+  // For explain calls about other devices: a handle that needs no GPU.
+  static Session for_questions(Settings settings = {});
 
   mygemmHandle_t handle() const { return handle_.get(); }
   // The memory of the handle's matrices.
   Memory memory() const;
 
  private:
-  explicit Session(mygemmBackend_t backend);
-
   struct Destroy {
     void operator()(mygemmHandle_t handle) const { mygemm_destroy(handle); }
   };
@@ -46,9 +45,5 @@ std::string explanation(Ask ask) {
 
 // The rest of the line after `key` ("chosen: ", "device: ") in an explanation.
 std::string line_of(const std::string& explanation, const std::string& key);
-
-// Out of place: the row-major cols x rows transpose of a row-major rows x cols matrix.
-Buffer transposed(const Session& session, size_t element_size, int64_t rows, int64_t cols,
-                  const Buffer& in);
 
 }  // namespace mygemm::cli

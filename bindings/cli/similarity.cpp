@@ -11,6 +11,7 @@
 
 #include "error.h"
 #include "progress.h"
+#include "run_call.h"
 
 namespace mygemm::cli {
 namespace {
@@ -41,9 +42,13 @@ double median_seconds(const std::string& what, Memory memory, const std::functio
     synchronize(memory);
     return std::chrono::duration<double>(Clock::now() - start).count() / calls;
   };
-  call();  // the first call loads code and touches memory
-  synchronize(memory);
-  const double estimate = time_group(1);
+  double estimate = 0;
+  {
+    const Progress progress(what);
+    call();  // the first call loads code and touches memory
+    synchronize(memory);
+    estimate = time_group(1);
+  }
   const int calls = static_cast<int>(std::clamp(1e-3 / estimate, 1.0, 1000.0));
   const int groups = estimate > 0.5 ? 3 : 9;
   Progress progress(what, groups);
@@ -54,11 +59,6 @@ double median_seconds(const std::string& what, Memory memory, const std::functio
   }
   std::nth_element(seconds.begin(), seconds.begin() + groups / 2, seconds.end());
   return seconds[static_cast<size_t>(groups / 2)];
-}
-
-std::string chosen_kernel(const std::string& explanation) {
-  const std::string chosen = line_of(explanation, "chosen: ");
-  return chosen.substr(0, chosen.find(' '));
 }
 
 std::span<const float> row_of(const Bytes& matrix, int64_t row, int64_t cols) {
@@ -210,10 +210,13 @@ Similarity compare_rows(const Session& session, const TermMatrix& matrix, double
   Measurement transposing = transpose(session, rows, matrix.terms, x, &xt);
   Measurement multiplying = sgemm(session, rows, matrix.terms, x, xt, &s);
   result.cosines = s.take();
-  transposing.max_error =
-      require_at_most(0, transpose_error(dense, xt.take(), rows, matrix.terms), "transpose");
-  multiplying.max_error =
-      require_at_most(cosine_tolerance(matrix), product_error(matrix, result.cosines), "sgemm");
+  {
+    const Progress progress("checking");
+    transposing.max_error =
+        require_at_most(0, transpose_error(dense, xt.take(), rows, matrix.terms), "transpose");
+    multiplying.max_error =
+        require_at_most(cosine_tolerance(matrix), product_error(matrix, result.cosines), "sgemm");
+  }
 
   const auto cosines = result.cosines.as<float>();
   for (size_t i = 0; i < matrix.rows.size(); ++i) cosines[i * matrix.rows.size() + i] = -kInfinity;
@@ -222,6 +225,7 @@ Similarity compare_rows(const Session& session, const TermMatrix& matrix, double
   Buffer p(memory, square_bytes);
   Measurement normalizing = softmax(session, rows, scale, masked, &p);
   result.shares = p.take();
+  const Progress progress("checking");
   normalizing.max_error =
       require_at_most(softmax_tolerance(scale),
                       softmax_error(result.cosines, result.shares, rows, scale), "softmax");

@@ -251,7 +251,7 @@ TEST_F(NpyFile, NamesTheFileItCannotLoad) {
   EXPECT_EQ(load_refusal("none.npy"),
             path("none.npy") + ": cannot be opened: No such file or directory");
   std::filesystem::create_directory(path("folder.npy"));
-  EXPECT_EQ(load_refusal("folder.npy"), path("folder.npy") + ": is not a regular file");
+  EXPECT_EQ(load_refusal("folder.npy"), path("folder.npy") + ": cannot be read: Is a directory");
   std::ofstream(path("text.npy")) << "text";
   EXPECT_EQ(load_refusal("text.npy"),
             path("text.npy") + ": not a .npy file: it does not start with \\x93NUMPY");

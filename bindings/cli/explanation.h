@@ -1,0 +1,13 @@
+// Explanations of the library as JSON. Pure.
+#pragma once
+
+#include <string>
+
+namespace mygemm::cli {
+
+// One object: kernel (null, with reason, where none runs the call), estimated_us, workspace_bytes,
+// forced; call, device and further lines by their names; kernels, each with name and either
+// estimated_us, config and figures or cannot_run.
+std::string to_json(const std::string& explanation);
+
+}  // namespace mygemm::cli

@@ -1,0 +1,53 @@
+// Options that become a handle's settings, see settings.h.
+#include "settings.h"
+
+#include <cstdlib>
+
+#include "command_line.h"
+
+namespace mygemm::cli {
+namespace {
+
+const char* force_variable(Family family) {
+  switch (family) {
+    case Family::kGemm: return "MYGEMM_FORCE_GEMM";
+    case Family::kSoftmax: return "MYGEMM_FORCE_SOFTMAX";
+    case Family::kTranspose: return "MYGEMM_FORCE_TRANSPOSE";
+  }
+  return "";
+}
+
+}  // namespace
+
+void Settings::force_kernel() const {
+  if (!force.empty()) ::setenv(force_variable(family), force.c_str(), 1);
+}
+
+void add_settings(CLI::App* command, Settings* settings, Family family) {
+  settings->family = family;
+  constexpr int64_t kMostMiB = int64_t{1} << 30;
+  add_choice<mygemmBackend_t>(
+      command, "--backend", &settings->backend,
+      {{"auto", MYGEMM_BACKEND_AUTO}, {"cuda", MYGEMM_BACKEND_CUDA}, {"host", MYGEMM_BACKEND_HOST}},
+      "where to compute (default: MYGEMM_BACKEND, else a GPU if there is one)");
+  if (family == Family::kGemm) {
+    add_choice<mygemmMathMode_t>(command, "--math", &settings->math,
+                                 {{"default", MYGEMM_MATH_DEFAULT},
+                                  {"fast", MYGEMM_MATH_FAST},
+                                  {"strict", MYGEMM_MATH_STRICT}},
+                                 "math mode (default: MYGEMM_MATH, else default)");
+  }
+  command
+      ->add_option("--workspace", settings->workspace_mib,
+                   "MiB of workspace on a GPU (default 32; 0: none)")
+      ->check(CLI::Range(int64_t{0}, kMostMiB).description(""));
+  command->add_option("--force", settings->force, "a kernel to use, by its name in explanations")
+      ->type_name("KERNEL");
+}
+
+void add_verbose(CLI::App* command, Settings* settings) {
+  command->add_flag("--verbose", settings->verbose,
+                    "on standard error: the kernel that ran, its time and its rate");
+}
+
+}  // namespace mygemm::cli
