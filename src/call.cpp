@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <type_traits>
 
 #include "plan/triangle.h"
@@ -65,6 +66,29 @@ Status need_device(const mygemmContext& context) {
               current);
 }
 
+// validate -> steps.
+template <class Problem>
+Status run_unlogged(const mygemmContext& context, const Problem& given,
+                    Status (*steps)(const mygemmContext&, const Problem&, const char**),
+                    const char** kernel) {
+  const Verdict verdict = validate(given, Check::kEverything);
+  if (verdict == Verdict::kInvalid) return MYGEMM_STATUS_INVALID_VALUE;
+  if (verdict == Verdict::kDone) return MYGEMM_STATUS_SUCCESS;
+  RETURN_IF_ERROR(need_device(context));
+  return steps(context, given, kernel);
+}
+
+// "T4, A100, ..., sm_75, ..., host".
+std::string names_of_devices() {
+  std::string names, architectures;
+  for (const DeviceTraits& device : known_devices()) {
+    names += std::string(device.name) + ", ";
+    const std::string architecture = "sm_" + std::to_string(device.cc) + ", ";
+    if (architectures.find(architecture) == std::string::npos) architectures += architecture;
+  }
+  return names + architectures + "host";
+}
+
 // The traits that an explain call is about: a named device's, or the handle's.
 Status device_to_explain(const mygemmContext* context, const char* name, DeviceTraits* traits) {
   if (!name) {
@@ -78,8 +102,8 @@ Status device_to_explain(const mygemmContext* context, const char* name, DeviceT
   }
   const DeviceTraits* known = find_device(name);
   if (!known) {
-    return fail(MYGEMM_STATUS_INVALID_VALUE,
-                "device = %s is no device known to this library, such as H200 or sm_90", name);
+    return fail(MYGEMM_STATUS_INVALID_VALUE, "device = %.64s is none of: %s", name,
+                names_of_devices().c_str());
   }
   *traits = *known;
   return MYGEMM_STATUS_SUCCESS;
@@ -117,13 +141,9 @@ Status compute(const mygemmContext& context, const Problem& given, const char** 
 template <class Problem>
 Status run(const mygemmContext& context, const Problem& given,
            Status (*steps)(const mygemmContext&, const Problem&, const char**)) {
-  const Verdict verdict = validate(given, Check::kEverything);
-  if (verdict == Verdict::kInvalid) return MYGEMM_STATUS_INVALID_VALUE;
-  if (verdict == Verdict::kDone) return MYGEMM_STATUS_SUCCESS;
-  RETURN_IF_ERROR(need_device(context));
   const char* kernel = nullptr;
-  const Status status = steps(context, given, &kernel);
-  if (kernel && context.log.is_open()) context.log.write(describe(given), kernel, status);
+  const Status status = run_unlogged(context, given, steps, &kernel);
+  if (context.log.is_open()) context.log.write(describe(given), kernel, status);
   return status;
 }
 

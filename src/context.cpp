@@ -55,6 +55,11 @@ Status choose_device(const mygemmConfig_t& config, mygemmContext* context) {
       return fail(MYGEMM_STATUS_NOT_INITIALIZED,
                   "the CUDA backend was asked for, but there is no usable CUDA device here");
     }
+    // A device that is named is asked for, unless the host is.
+    if (backend == MYGEMM_BACKEND_AUTO && config.device >= 0) {
+      return fail(MYGEMM_STATUS_NOT_INITIALIZED,
+                  "config->device = %d, but there is no usable CUDA device here", config.device);
+    }
     context->ordinal = -1;
     context->device = host_traits();
     return MYGEMM_STATUS_SUCCESS;
@@ -76,7 +81,7 @@ Status create_context(const mygemmConfig_t* config, mygemmContext** result) {
   std::unique_ptr<mygemmContext> context(new (std::nothrow) mygemmContext{});
   if (!context) return fail(MYGEMM_STATUS_ALLOC_FAILED, "no host memory for a handle");
   RETURN_IF_ERROR(read_environment(&context->environment));
-  RETURN_IF_ERROR(context->log.open(context->environment.log));
+  context->log.open(context->environment.log);
   RETURN_IF_ERROR(choose_device(known, context.get()));
   context->own_workspace_bytes =
       known.workspace_bytes < 0 ? kOwnWorkspaceBytes : static_cast<size_t>(known.workspace_bytes);

@@ -57,8 +57,8 @@ struct DeviceTraits {
   int clusters[5];
 };
 
-// Traits of a GPU by name ("H200", "rtx 4090", case and blanks ignored) or architecture ("sm_86");
-// nullptr where unknown. devices.cpp has the table.
+// Traits of a GPU by name ("H200", "rtx 4090", case and blanks ignored) or architecture ("sm_86",
+// "sm_90a"); nullptr where unknown. devices.cpp has the table.
 const DeviceTraits* find_device(const char* name);
 std::span<const DeviceTraits> known_devices();
 

@@ -66,7 +66,11 @@ std::string folded(const char* name) {
 std::span<const DeviceTraits> known_devices() { return kDevices; }
 
 const DeviceTraits* find_device(const char* name) {
-  const std::string wanted = folded(name);
+  std::string wanted = folded(name);
+  // sm_90a and sm_100f are what code for all of a GPU's instructions is compiled for.
+  if (wanted.starts_with("sm") && (wanted.ends_with('a') || wanted.ends_with('f'))) {
+    wanted.pop_back();
+  }
   for (const DeviceTraits& device : kDevices) {
     if (wanted == folded(device.name) || wanted == "sm" + std::to_string(device.cc)) {
       return &device;

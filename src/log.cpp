@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -41,6 +42,19 @@ const char* sums_name(mygemmSums_t sums) {
 }
 
 long long number(int64_t value) { return static_cast<long long>(value); }
+
+void write_line(int descriptor, const std::string& line) {
+  // A full disk must not make a compute call fail.
+  [[maybe_unused]] const auto written = ::write(descriptor, line.data(), line.size());
+}
+
+void complain_once(const std::string& destination, int reason) {
+  static std::atomic<bool> said{false};
+  if (said.exchange(true)) return;
+  write_line(STDERR_FILENO, "mygemm: MYGEMM_LOG = " + destination +
+                                " cannot be opened for appending: " + std::strerror(reason) +
+                                "; calls are not logged\n");
+}
 
 }  // namespace
 
@@ -98,26 +112,20 @@ CallLog::~CallLog() {
   if (owned_) ::close(descriptor_);
 }
 
-Status CallLog::open(const std::string& destination) {
-  if (destination.empty()) return MYGEMM_STATUS_SUCCESS;
+void CallLog::open(const std::string& destination) {
+  if (destination.empty()) return;
   if (destination == "stderr") {
     descriptor_ = STDERR_FILENO;
-    return MYGEMM_STATUS_SUCCESS;
+    return;
   }
   descriptor_ = ::open(destination.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) {
-    return fail(MYGEMM_STATUS_INVALID_VALUE, "MYGEMM_LOG = %s cannot be opened for appending: %s",
-                destination.c_str(), std::strerror(errno));
-  }
-  owned_ = true;
-  return MYGEMM_STATUS_SUCCESS;
+  owned_ = descriptor_ >= 0;
+  if (!owned_) complain_once(destination, errno);
 }
 
 void CallLog::write(const std::string& call, const char* kernel, Status status) const {
-  const std::string line = "mygemm " + call + " # kernel=" + kernel +
-                           " status=" + std::to_string(static_cast<int>(status)) + "\n";
-  // A full disk must not make a compute call fail.
-  [[maybe_unused]] const auto written = ::write(descriptor_, line.data(), line.size());
+  write_line(descriptor_, "mygemm " + call + " # kernel=" + (kernel ? kernel : "none") +
+                              " status=" + std::to_string(static_cast<int>(status)) + "\n");
 }
 
 }  // namespace mygemm

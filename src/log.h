@@ -1,5 +1,6 @@
-// MYGEMM_LOG: one line per compute call, in the words of mygemm-bench, so that a line pasted after
-// `mygemm-bench` (or a file given to `mygemm-bench replay`) repeats the call.
+// MYGEMM_LOG: one line per compute call, also of those that are refused, in the words of
+// mygemm-bench, so that a line pasted after `mygemm-bench` (or a file given to `mygemm-bench
+// replay`) repeats the call.
 #pragma once
 
 #include <string>
@@ -22,9 +23,11 @@ class CallLog {
   CallLog& operator=(const CallLog&) = delete;
   ~CallLog();
 
-  // destination: a file to append to, or "stderr".
-  Status open(const std::string& destination);
+  // destination: a file to append to, or "stderr". Without the file there is no log, which must not
+  // keep a program from computing: a process says it once on stderr.
+  void open(const std::string& destination);
   bool is_open() const { return descriptor_ >= 0; }
+  // kernel: nullptr for calls that launched none, as they were refused or had nothing to do.
   void write(const std::string& call, const char* kernel, Status status) const;
 
  private:

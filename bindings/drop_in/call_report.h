@@ -17,7 +17,12 @@ namespace mygemm::drop_in {
 inline bool report_is_wanted() {
   static const bool wanted = [] {
     const char* value = std::getenv("MYGEMM_REPORT");
-    return value && std::strcmp(value, "1") == 0;
+    if (!value || !*value || std::strcmp(value, "0") == 0) return false;
+    const bool one = std::strcmp(value, "1") == 0;
+    if (!one) {
+      std::fprintf(stderr, "mygemm: MYGEMM_REPORT = %s is neither 0 nor 1; taken as 0\n", value);
+    }
+    return one;
   }();
   return wanted;
 }

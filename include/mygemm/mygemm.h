@@ -61,8 +61,8 @@ MYGEMM_API const char *mygemm_last_error(void);
 MYGEMM_API mygemmStatus_t mygemm_create(mygemmHandle_t *handle);
 
 /* The same with a backend, a device and a size of workspaces. config = NULL means the defaults. A
- * backend other than AUTO in config wins over the environment. NOT_INITIALIZED: CUDA was asked for
- * and is not there. */
+ * backend other than AUTO in config wins over the environment. NOT_INITIALIZED: CUDA was asked for,
+ * by the backend or, where that is AUTO, by a device, and is not there. */
 MYGEMM_API mygemmStatus_t mygemm_create_with_config(mygemmHandle_t *handle,
                                                     const mygemmConfig_t *config);
 
@@ -270,7 +270,8 @@ MYGEMM_API mygemmStatus_t mygemm_transpose_workspace_size(mygemmHandle_t handle,
 /* The plan of a call as text: the kernel chosen, and every other kernel with its estimated cost or
  * the reason why it cannot run. Nothing is launched and no pointer is followed.
  *   device: NULL for the handle's own, or a GPU by name ("H200", "A100", "RTX 4090", ...) or
- *           architecture ("sm_86"), or "host"; works on any machine. handle: gives math mode,
+ *           architecture ("sm_86"), or "host"; works on any machine. The sentence on another one
+ *           lists them behind "none of: ". handle: gives math mode,
  *           workspace size and forced kernels; NULL means the defaults, and then device is needed.
  *   Matrix pointers are used for their alignment and for out = in; NULL is taken as aligned to
  *   256 bytes and distinct.

@@ -1,6 +1,7 @@
 // The loop over an operation's kernels for the cheapest one, and its result in words.
 #include "plan/plan.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -160,17 +161,22 @@ std::string explain(const Problem& problem, const DeviceTraits& device, const Pl
     text += line(", sm_%d, %d SMs, %.1f FP32 TFLOP/s, copy %.2f TB/s", device.cc, device.num_sms,
                  device.fp32_flops * 1e-12, device.memory_bandwidth * 1e-12);
   } else {
-    text += line(", %d threads", device.num_sms);
+    text += line(", %d thread%s", device.num_sms, device.num_sms == 1 ? "" : "s");
   }
   text += line("; workspace %zu bytes\nall kernels:\n", options.workspace_bytes);
+  size_t longest = 0;
+  for (const auto& kernel : kernels_for(problem)) {
+    if (same_kind(kernel, device)) longest = std::max(longest, std::strlen(kernel.name));
+  }
+  const int width = static_cast<int>(longest);
   for (const auto& kernel : kernels_for(problem)) {
     if (!same_kind(kernel, device)) continue;
     typename Problem::Config config;
     if (const char* reason = configure(kernel, problem, device, options, &config)) {
-      text += line("  %-21s cannot run: %s\n", kernel.name, reason);
+      text += line("  %-*s cannot run: %s\n", width, kernel.name, reason);
     } else {
-      text += line("  %-21s %.2f us: ", kernel.name, config.seconds * 1e6) + describe(config) +
-              "; " + describe(kernel.figures) + "\n";
+      text += line("  %-*s %9.2f us: ", width, kernel.name, config.seconds * 1e6) +
+              describe(config) + "; " + describe(kernel.figures) + "\n";
     }
   }
   return text;

@@ -58,6 +58,20 @@ TEST(Environment, BackendIsForThoseWhoLeaveItOpen) {
   EXPECT_EQ(in_use, MYGEMM_BACKEND_HOST);
 }
 
+// No machine has 1000 GPUs: with AUTO a device that is named is not replaced by the host.
+TEST(Environment, HostIsNoDeviceThatWasNamed) {
+  const ScopedEnv none("MYGEMM_BACKEND", "");
+  mygemmConfig_t config = MYGEMM_CONFIG_INIT;
+  config.device = 1000;
+  mygemmHandle_t handle = nullptr;
+  EXPECT_NE(mygemm_create_with_config(&handle, &config), MYGEMM_STATUS_SUCCESS);
+  const std::string sentence = mygemm_last_error();
+  EXPECT_TRUE(sentence.starts_with("config->device = 1000, but there ")) << sentence;
+  const ScopedEnv host("MYGEMM_BACKEND", "host");
+  EXPECT_EQ(mygemm_create_with_config(&handle, &config), MYGEMM_STATUS_SUCCESS);
+  mygemm_destroy(handle);
+}
+
 TEST(Environment, MathSetsTheModeOfNewHandles) {
   for (const auto& [name, value] :
        {std::pair("default", MYGEMM_MATH_DEFAULT), std::pair("strict", MYGEMM_MATH_STRICT),
@@ -95,17 +109,34 @@ TEST(Environment, LogHasOneLineForEachCall) {
     EXPECT_EQ(mygemm_softmax(handle, MYGEMM_LOG_SOFTMAX, 2, 3, 1, in, MYGEMM_R_32F, 3, out,
                              MYGEMM_R_32F, 3),
               MYGEMM_STATUS_SUCCESS);
+    // Refused; nothing to do.
+    EXPECT_EQ(mygemm_transpose(handle, 4, 2, 3, in, 1, out, 2), MYGEMM_STATUS_INVALID_VALUE);
+    EXPECT_EQ(mygemm_transpose(handle, 4, 0, 3, in, 3, out, 1), MYGEMM_STATUS_SUCCESS);
   }
   std::ifstream stream(path);
   const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   std::remove(path);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4) << text;
   EXPECT_NE(text.find("mygemm transpose --element-size 4 --rows 2 --cols 3"), std::string::npos)
       << text;
   EXPECT_NE(text.find("mygemm softmax --mode log --direction forward --rows 2 --cols 3"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("status=0"), std::string::npos) << text;
+  EXPECT_NE(text.find("--ldin 1 --ldout 2 --batch 1 --stride-in 0 --stride-out 0 --in-place 0 # "
+                      "kernel=none status=7\n"),
+            std::string::npos)
+      << text;
+  EXPECT_TRUE(text.ends_with("# kernel=none status=0\n")) << text;
+}
+
+TEST(Environment, LogThatCannotBeOpenedIsLostAlone) {
+  const ScopedEnv log("MYGEMM_LOG", "/nonexistent/log");
+  Handle handle;
+  const float in = 1;
+  float out = 0;
+  EXPECT_EQ(mygemm_transpose(handle, 4, 1, 1, &in, 1, &out, 1), MYGEMM_STATUS_SUCCESS);
+  EXPECT_EQ(out, 1);
 }
 
 }  // namespace

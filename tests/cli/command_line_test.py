@@ -89,6 +89,17 @@ class Settings(cli_test.CommandTest):
         self.fail_with("MYGEMM_FORCE_GEMM = abacus is not the name of a kernel", *PRODUCT,
                        "--force", "abacus")
 
+    def test_devices(self):
+        lines = self.succeed("info", "--devices").splitlines()
+        names = [line[:10].strip() for line in lines]
+        self.assertEqual(names[0], "T4")
+        for name in "RTX 4090", "H200", "sm_90", "sm_120", "host":
+            self.assertIn(name, names)
+        self.assertIn("H200       H200, sm_90, 132 SMs, 66.9 FP32 TFLOP/s, copy 4.25 TB/s", lines)
+        self.fail_with("device = abacus is none of: " + ", ".join(names), *PRODUCT[:-1], "abacus")
+        self.assertEqual(self.succeed(*PRODUCT[:-1], "sm_90a"),
+                         self.succeed(*PRODUCT[:-1], "sm_90"))
+
     def test_verbose(self):
         self.save("a.npy", self.matrix(40, 40))
         for command, unit in ((("sgemm", "a.npy", "a.npy"), "GFLOP"), (("softmax", "a.npy"), "GB"),

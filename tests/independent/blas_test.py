@@ -211,6 +211,23 @@ class NoBlas(Program):
         self.assertEqual(result.stderr.count("MYGEMM_BLAS_OFFLOAD = sometimes is none of"), 1)
         self.assertEqual(calls["cblas_sgemm"].taken, 1)
 
+    def test_a_wrong_report_is_named_and_ignored(self):
+        for value, said in ("yes", 1), ("0", 0), ("", 0):
+            result, calls = run("/usr/bin/python3", "-c", CALL_BY_CTYPES, LIBRARY, preload=False,
+                                library_path="", MYGEMM_REPORT=value)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stderr.count("MYGEMM_REPORT = yes is neither 0 nor 1"), said)
+            self.assertEqual(calls, {})
+
+    def test_a_log_that_cannot_be_opened_is_lost_alone(self):
+        result, calls = run("/usr/bin/python3", "-c", CALL_BY_CTYPES, LIBRARY, preload=False,
+                            library_path="", MYGEMM_LOG="/nonexistent/log",
+                            MYGEMM_BLAS_OFFLOAD="never")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr.count("MYGEMM_LOG = /nonexistent/log cannot be opened"), 1)
+        self.assertNotIn("slow loops", result.stderr)
+        self.assertEqual(calls["cblas_sgemm"].taken, 1)
+
 
 REFUSED_CALLS = """
 import ctypes, sys

@@ -29,11 +29,14 @@ TEST(Devices, AreFoundByArchitecture) {
   EXPECT_EQ(find_device("sm_86")->cc, 86);
   EXPECT_EQ(find_device("sm_90")->cc, 90);
   EXPECT_EQ(find_device("sm_120")->cc, 120);
+  EXPECT_EQ(find_device("sm_90a")->cc, 90);
+  EXPECT_EQ(find_device("SM 100f")->cc, 100);
 }
 
 TEST(Devices, AreNotFoundByAnythingElse) {
-  for (const char* name : {"", " ", "nvidia", "sm", "sm_", "sm_7", "sm_750", "sm_0", "90", "H20",
-                           "H2000", "RTX", "4090", "\xff\xfe", "host"}) {
+  for (const char* name :
+       {"", " ", "nvidia", "sm", "sm_", "sm_7", "sm_750", "sm_0", "sm_a", "sm_90b", "sm_90aa",
+        "H200a", "90", "H20", "H2000", "RTX", "4090", "\xff\xfe", "host"}) {
     EXPECT_EQ(found(name), "unknown") << name;
   }
 }

@@ -1,7 +1,9 @@
 // Unit tests: the text of mygemm_explain_*: the chosen kernel first, then every kernel of the
 // device's kind exactly once, with its time, its Config and its figures, or the reason why it
 // cannot run.
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -98,6 +100,30 @@ void check_random_explanations(uint64_t seed) {
 TEST(Explain, NamesEveryGemmKernelOnce) { check_random_explanations<GemmProblem>(1); }
 TEST(Explain, NamesEverySoftmaxKernelOnce) { check_random_explanations<SoftmaxProblem>(2); }
 TEST(Explain, NamesEveryTransposeKernelOnce) { check_random_explanations<TransposeProblem>(3); }
+
+// The longest name is followed by one blank, and what is said of kernels begins in one column.
+TEST(Explain, AlignsItsColumns) {
+  const DeviceTraits& device = *find_device("H200");
+  const auto lines = lines_of(explain(gemm(false, false, 4096, 4096, 4096), device, PlanOptions{}));
+  size_t longest = 0;
+  for (const auto& kernel : kernels_for(GemmProblem{})) {
+    if (same_kind(kernel, device)) longest = std::max(longest, std::strlen(kernel.name));
+  }
+  ASSERT_GT(lines.size(), 4u);
+  for (size_t i = 4; i < lines.size(); ++i) {
+    const size_t us = lines[i].find(" us: ");
+    EXPECT_EQ(lines[i][2 + longest], ' ') << lines[i];
+    EXPECT_EQ(us == std::string::npos ? lines[i].find("cannot run: ") : us - 9, longest + 3)
+        << lines[i];
+  }
+}
+
+TEST(Explain, CountsOneThread) {
+  DeviceTraits device = host_device(false);
+  device.num_sms = 1;
+  const auto lines = lines_of(explain(gemm(false, false, 8, 8, 8), device, PlanOptions{}));
+  EXPECT_TRUE(lines[2].ends_with(", 1 thread; workspace 0 bytes")) << lines[2];
+}
 
 TEST(Explain, SaysWhyKernelsCannotRun) {
   const auto lines =
