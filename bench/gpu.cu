@@ -60,6 +60,9 @@ bool available() {
 }
 
 void initialise() {
+  if (!available()) {
+    throw std::runtime_error("there is no CUDA device that can be used here: use --backend host");
+  }
   check(cudaFree(nullptr), "cudaFree(0)");
   if (the_stream == nullptr) {
     check(cudaStreamCreateWithFlags(&the_stream, cudaStreamNonBlocking), "cudaStreamCreate");

@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <map>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "accuracy.h"
+#include "command_line.h"
 #include "contest.h"
 #include "distributions.h"
 #include "overhead.h"
+#include "progress.h"
 #include "replay.h"
 #include "report.h"
 #include "session.h"
@@ -22,6 +23,9 @@
 
 namespace bench {
 namespace {
+
+using mygemm::cli::add_choice;
+using mygemm::cli::Progress;
 
 struct Request {
   Options options;
@@ -40,16 +44,15 @@ struct Request {
 
 void add_common_options(CLI::App* app, Request* request) {
   Options& o = request->options;
-  app->add_option("--backend", o.backend, "auto, cuda or host")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, mygemmBackend_t>{{"auto", MYGEMM_BACKEND_AUTO},
-                                                 {"cuda", MYGEMM_BACKEND_CUDA},
-                                                 {"host", MYGEMM_BACKEND_HOST}}));
-  app->add_option("--math", o.math, "math mode of mygemm: default, strict or fast")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, mygemmMathMode_t>{{"default", MYGEMM_MATH_DEFAULT},
-                                                  {"strict", MYGEMM_MATH_STRICT},
-                                                  {"fast", MYGEMM_MATH_FAST}}));
+  add_choice<mygemmBackend_t>(
+      app, "--backend", &o.backend,
+      {{"auto", MYGEMM_BACKEND_AUTO}, {"cuda", MYGEMM_BACKEND_CUDA}, {"host", MYGEMM_BACKEND_HOST}},
+      "where to measure");
+  add_choice<mygemmMathMode_t>(app, "--math", &o.math,
+                               {{"default", MYGEMM_MATH_DEFAULT},
+                                {"strict", MYGEMM_MATH_STRICT},
+                                {"fast", MYGEMM_MATH_FAST}},
+                               "math mode of mygemm");
   app->add_option("--json", o.json, "write results to this file, after every one");
   app->add_option("--groups", o.timer.groups, "groups of calls timed; the median counts")
       ->check(CLI::Range(1, 10000))
@@ -102,7 +105,8 @@ void add_suite_options(CLI::App* command, Request* request, std::vector<std::str
 
 // A problem that cannot be measured is reported, and the run goes on with the next one.
 template <class Case>
-void measure_one(Session* session, Report* report, const Case& problem, int64_t repeats = 1) {
+void measure_one(Session* session, Report* report, Progress* progress, const Case& problem,
+                 int64_t repeats = 1) {
   Result result;
   try {
     result = measure(session, problem);
@@ -114,6 +118,8 @@ void measure_one(Session* session, Report* report, const Case& problem, int64_t 
   }
   result.operation = operation_name(problem);
   result.repeats = repeats;
+  progress->advance();
+  const auto hidden = progress->hidden();
   report->add(result);
 }
 
@@ -121,10 +127,14 @@ template <class Case>
 void measure_suites(Session* session, Report* report, const std::vector<std::string>& suites,
                     std::vector<Case> (*suite)(const std::string&, const SuiteOptions&),
                     const SuiteOptions& options) {
+  std::vector<Case> problems;
   for (const std::string& name : suites) {
-    for (const Case& problem : suite(name, options)) {
-      measure_one(session, report, problem);
-    }
+    const std::vector<Case> more = suite(name, options);
+    problems.insert(problems.end(), more.begin(), more.end());
+  }
+  Progress progress("measuring", static_cast<int64_t>(problems.size()));
+  for (const Case& problem : problems) {
+    measure_one(session, report, &progress, problem);
   }
 }
 
@@ -148,7 +158,8 @@ void run_operation(Session* session, Report* report, const Request& request, con
                    bool sized, const std::vector<std::string>& names,
                    std::vector<Case> (*suite)(const std::string&, const SuiteOptions&)) {
   if (sized) {
-    measure_one(session, report, complete(problem));
+    Progress progress("measuring");
+    measure_one(session, report, &progress, complete(problem));
     return;
   }
   const std::vector<std::string> asked =
@@ -157,7 +168,10 @@ void run_operation(Session* session, Report* report, const Request& request, con
 }
 
 void measure_errors(Session* session, Report* report, const Request& request) {
-  for (const SgemmCase& product : accuracy_products(request.accuracy, request.suite_options)) {
+  const std::vector<SgemmCase> products =
+      accuracy_products(request.accuracy, request.suite_options);
+  Progress progress("measuring", static_cast<int64_t>(products.size() * request.data.size()));
+  for (const SgemmCase& product : products) {
     for (const std::string& data : request.data) {
       Accuracy accuracy;
       try {
@@ -169,8 +183,21 @@ void measure_errors(Session* session, Report* report, const Request& request) {
         accuracy.problem = product;
         accuracy.failure = error.what();
       }
+      progress.advance();
+      const auto hidden = progress.hidden();
       report->add(accuracy);
     }
+  }
+}
+
+void measure_log(Session* session, Report* report, const std::vector<LoggedCase>& log) {
+  Progress progress("measuring", static_cast<int64_t>(log.size()));
+  for (const LoggedCase& logged : log) {
+    std::visit(
+        [&](const auto& problem) {
+          measure_one(session, report, &progress, problem, logged.repeats);
+        },
+        logged.problem);
   }
 }
 
@@ -179,7 +206,7 @@ int run(int argc, char** argv) {
   CLI::App app("Measures mygemm beside cuBLAS (GPU), a CBLAS (host), copies and its naive kernels.",
                "mygemm-bench");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "mygemm-bench of mygemm " MYGEMM_BENCH_VERSION);
+  app.set_version_flag("-V,--version", "mygemm-bench of mygemm " MYGEMM_BENCH_VERSION);
   add_common_options(&app, &request);
   CLI::App* sgemm = app.add_subcommand("sgemm", "matrix products: one (-m -n -k) or suites");
   CLI::App* gemm =
@@ -199,12 +226,12 @@ int run(int argc, char** argv) {
   add_options(softmax, &request.softmax);
   add_suite_options(transpose, &request, transpose_suites());
   add_options(transpose, &request.transpose);
-  replay->add_option("file", request.log, "the log")->required()->check(CLI::ExistingFile);
+  replay->add_option("file", request.log, "the log; - is standard input")->required();
   add_accuracy_options(accuracy, &request);
   for (CLI::App* command : {overhead, replay, accuracy, all}) {
     command->fallthrough();
   }
-  CLI11_PARSE(app, argc, argv);
+  if (const std::optional<int> status = mygemm::cli::parse(&app, argc, argv)) return *status;
 
   const std::vector<LoggedCase> log =
       replay->parsed() ? read_log(request.log) : std::vector<LoggedCase>{};
@@ -241,10 +268,8 @@ int run(int argc, char** argv) {
     run_operation(&session, &report, request, request.transpose, sized, transpose_suites(),
                   transpose_suite);
   }
-  for (const LoggedCase& logged : log) {
-    std::visit(
-        [&](const auto& problem) { measure_one(&session, &report, problem, logged.repeats); },
-        logged.problem);
+  if (replay->parsed()) {
+    measure_log(&session, &report, log);
   }
   return report.finish() ? 0 : 1;
 }

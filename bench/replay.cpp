@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iostream>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -122,10 +123,13 @@ void add_options(CLI::App* command, TransposeCase* p) {
 }
 
 std::vector<LoggedCase> read_log(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) {
-    throw std::runtime_error("cannot read " + path);
+  std::ifstream opened;
+  const bool standard_input = path == "-";
+  if (!standard_input) {
+    opened.open(path);
+    if (!opened) throw std::runtime_error("cannot read " + path);
   }
+  std::istream& file = standard_input ? std::cin : opened;
   std::vector<LoggedCase> cases;
   std::map<std::string, size_t> seen;
   int64_t number = 0;
@@ -135,8 +139,9 @@ std::vector<LoggedCase> read_log(const std::string& path) {
     const std::string outcome = hash == std::string::npos ? "" : line.substr(hash);
     const size_t status = outcome.find("status=");
     const bool failed = status != std::string::npos && outcome.substr(status) != "status=0";
+    const bool nothing_ran = outcome.find("kernel=none ") != std::string::npos;
     const std::string command = line.substr(0, hash);
-    if (failed || command.find_first_not_of(" \t\r") == std::string::npos) {
+    if (failed || nothing_ran || command.find_first_not_of(" \t\r") == std::string::npos) {
       continue;
     }
     if (const auto known = seen.find(command); known != seen.end()) {
@@ -153,6 +158,9 @@ std::vector<LoggedCase> read_log(const std::string& path) {
       throw std::runtime_error(path + ":" + std::to_string(number) + ": " + error.what());
     }
     seen.emplace(command, cases.size() - 1);
+  }
+  if (cases.empty()) {
+    throw std::runtime_error(path + ": has no call that succeeded, and so nothing to repeat");
   }
   return cases;
 }

@@ -25,8 +25,9 @@ struct LoggedCase {
   int64_t repeats;  // number of equal lines
 };
 
-// Reads a log. Text from '#' on, empty lines and calls that failed are left out; a line that is no
-// log line throws with its number.
+// Reads a log; "-" is standard input. Text from '#' on, empty lines and calls that failed or ran no
+// kernel are left out. Throws where nothing is left, and, with its number, at a line that is no log
+// line.
 std::vector<LoggedCase> read_log(const std::string& path);
 
 }  // namespace bench

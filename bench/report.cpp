@@ -190,7 +190,7 @@ Report::Report(const Session& session, std::vector<std::string> command_line)
         machine.processors(), static_cast<double>(machine.cache_bytes()) / 1e6,
         session.telemetry.driver().empty() ? "unknown" : session.telemetry.driver().c_str());
   } else {
-    std::printf(" (host, %d threads)", machine.processors());
+    std::printf(" (host, %d thread%s)", machine.processors(), machine.processors() == 1 ? "" : "s");
   }
   std::printf("; mygemm %s, commit %s; %s\n", version_text(mygemm_version()).c_str(),
               MYGEMM_BENCH_COMMIT, date_.c_str());

@@ -4,10 +4,12 @@ Holds the log of MYGEMM_LOG to its contract too: every line of it must be a benc
 path of mygemm-bench; needs nothing but Python's standard library.
 """
 
+import contextlib
 import json
 import math
 import os
 import pathlib
+import pty
 import subprocess
 import sys
 import tempfile
@@ -114,6 +116,26 @@ class Smoke(unittest.TestCase):
         self.assertIn(f"all {sum('sgemm' in line for line in lines)} calls", text)
         self.assertEqual({result["command"] for result in report["results"]}, logged)
         self.assertEqual(commands, logged)
+
+    def test_replays_standard_input(self):
+        done = subprocess.run([PROGRAM, "replay", "-", *QUICK], text=True, timeout=100,
+                              input="mygemm sgemm -m 4 -n 5 -k 6 # kernel=host_naive status=0\n",
+                              stdout=subprocess.PIPE, check=True)
+        self.assertIn("4 x 5 x 6", done.stdout)
+
+    def test_progress_on_a_terminal(self):
+        terminal, side = pty.openpty()
+        process = subprocess.Popen([PROGRAM, "sgemm", "--suite", "tiny", *QUICK[:-2], "--min-time",
+                                    "20"],
+                                   stdout=subprocess.DEVNULL, stderr=side)
+        os.close(side)
+        text = b""
+        with contextlib.suppress(OSError):  # the other side is closed
+            while part := os.read(terminal, 4096):
+                text += part
+        os.close(terminal)
+        self.assertEqual(process.wait(100), 0)
+        self.assertRegex(text.decode(), r"\rmeasuring +\[#*\.*\] +\d+ %, \d+ s")
 
     def test_a_log_line_is_a_bench_command(self):
         log = self.folder / "calls.log"
@@ -265,9 +287,18 @@ class Smoke(unittest.TestCase):
         log = self.folder / "bad.log"
         log.write_text("# nothing\nmygemm sgemm -m 4 -n 4 -k 4 # kernel=x status=7\n"
                        "mygemm sgemm -q\n")
+        empty = self.folder / "empty.log"
+        empty.write_text("mygemm sgemm -m 0 -n 4 -k 4 # kernel=none status=0\n"
+                         "mygemm sgemm -m 4 -n 4 -k 4 # kernel=none status=7\n")
         for arguments, status, sentence in [
             (["sgemm", "-m", "4", "-n", "4"], 2, "-k = 0"),
             (["replay", str(log)], 2, "bad.log:3"),
+            (["replay", str(empty)], 2, "empty.log: has no call that succeeded"),
+            (["replay", "/nowhere/at/all"], 2, "cannot read /nowhere/at/all"),
+            (["sgem", "-m", "4"], 106, "sgem is not a subcommand of mygemm-bench; did you mean"),
+            (["sgemm", "-m", "99999999999999999999"], 105, "is not an integer of 64 bits"),
+            (["sgemm", "-m", "4", "--backend", "tpu"], 105,
+             "--backend: tpu is none of auto, cuda and host"),
             (["sgemm", "-m", "4", "-n", "4", "-k", "4", "--json", "/nowhere/at/all"], 2,
              "/nowhere/at/all"),
             (["sgemm", "-m", "4", "-n", "4", "-k", "4", "--force", "nonsense"], 1, "nonsense"),
