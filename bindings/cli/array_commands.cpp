@@ -10,8 +10,8 @@
 #include "command_line.h"
 #include "commands.h"
 #include "error.h"
+#include "input_file.h"
 #include "npy_file.h"
-#include "output_file.h"
 #include "run_call.h"
 
 namespace mygemm::cli {

@@ -1,76 +1,19 @@
 // Reading and writing .npy files, see npy_file.h.
 #include "npy_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include "error.h"
+#include "input_file.h"
 #include "output_file.h"
 #include "progress.h"
 
 namespace mygemm::cli::npy {
 namespace {
-
-constexpr size_t kMostAtOnce = size_t{8} << 20;
-
-std::string reason() { return std::strerror(errno); }
-
-// A file to read from, or standard input.
-class Input {
- public:
-  explicit Input(const std::string& path)
-      : descriptor_(path == kStandardStream ? ::dup(STDIN_FILENO)
-                                            : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (descriptor_ < 0) throw Error("cannot be opened: ", reason());
-  }
-  ~Input() { ::close(descriptor_); }
-  Input(const Input&) = delete;
-  Input& operator=(const Input&) = delete;
-
-  // The size of a regular file; -1 where only reading tells it, and where standard input need not
-  // be at a file's beginning.
-  int64_t size(const std::string& path) const {
-    struct stat status;
-    if (::fstat(descriptor_, &status) != 0) throw Error("cannot be read: ", reason());
-    return S_ISREG(status.st_mode) && path != kStandardStream ? int64_t{status.st_size} : -1;
-  }
-
-  // Reads up to `bytes` bytes; fewer only where the file ends.
-  size_t read(std::byte* into, size_t bytes, Progress* progress) {
-    size_t done = 0;
-    while (done < bytes) {
-      const ssize_t got = ::read(descriptor_, into + done, std::min(bytes - done, kMostAtOnce));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw Error("cannot be read: ", reason());
-      if (got == 0) break;
-      done += static_cast<size_t>(got);
-      progress->advance(got);
-    }
-    return done;
-  }
-
- private:
-  int descriptor_;
-};
-
-std::vector<std::byte> read_to_the_end(Input* input) {
-  Progress progress("reading");
-  std::vector<std::byte> content;
-  size_t size = 0, got = 0;
-  do {
-    content.resize(std::max(2 * size, kMostAtOnce));
-    got = input->read(content.data() + size, content.size() - size, &progress);
-    size += got;
-  } while (size == content.size());
-  content.resize(size);
-  return content;
-}
 
 Array parsed(const std::string& path, std::span<const std::byte> content) {
   Header header =
@@ -81,9 +24,12 @@ Array parsed(const std::string& path, std::span<const std::byte> content) {
 }
 
 Array load_unnamed(const std::string& path) {
-  Input input(path);
-  const int64_t size = input.size(path);
-  if (size < 0) return parsed(path, read_to_the_end(&input));
+  InputFile input(path);
+  const int64_t size = input.size();
+  if (size < 0) {
+    Progress progress("reading");
+    return parsed(path, input.read_to_the_end(&progress));
+  }
 
   Progress progress("reading", size);
   const auto file_bytes = static_cast<uint64_t>(size);
@@ -106,7 +52,7 @@ Array load_unnamed(const std::string& path) {
 }  // namespace
 
 Array load(const std::string& path) {
-  const std::string name = path == kStandardStream ? "standard input" : path;
+  const std::string name = input_name(path);
   try {
     Array array = load_unnamed(path);
     array.path = name;

@@ -14,6 +14,7 @@
 #include <filesystem>
 
 #include "error.h"
+#include "input_file.h"
 #include "progress.h"
 
 namespace mygemm::cli {

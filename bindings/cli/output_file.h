@@ -7,9 +7,6 @@
 
 namespace mygemm::cli {
 
-// How standard input and standard output are named on the command line.
-constexpr const char* kStandardStream = "-";
-
 // Every failure is an Error that names the file. Only one OutputFile exists at a time.
 class OutputFile {
  public:

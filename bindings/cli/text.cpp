@@ -1,17 +1,15 @@
-// Paragraphs and the weights of their terms, see text.h. Words are runs of ASCII letters, digits
-// and bytes of UTF-8 sequences; ASCII capitals are made small.
+// Paragraphs and the weights of their terms, see text.h.
 #include "text.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <map>
+#include <sstream>
 #include <string_view>
 
 #include "error.h"
+#include "input_file.h"
+#include "utf8.h"
 
 namespace mygemm::cli {
 namespace {
@@ -20,14 +18,27 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r\f\v") == std::string_view::npos;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool in_word(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte >= 0x80 || is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+// Lines of letters need no blank between words in these scripts: Han and kana.
+bool is_word_alone(char32_t c) {
+  return (c >= 0x3041 && c <= 0x30ff) || (c >= 0x3400 && c <= 0x4dbf) ||
+         (c >= 0x4e00 && c <= 0x9fff) || (c >= 0xf900 && c <= 0xfaff) ||
+         (c >= 0x20000 && c <= 0x3ffff);
 }
 
-// Words of two bytes or more that are not numbers.
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Letters, digits and marks, by what they are not: the punctuation of ASCII, of Latin-1, of all
+// scripts, of Chinese and Japanese, and that of full width.
+bool in_word(char32_t c) {
+  if (c < 0x80) return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  const bool latin = c < 0xc0 && c != 0xaa && c != 0xb5 && c != 0xba;
+  return !latin && c != 0xd7 && c != 0xf7 && !(c >= 0x2000 && c <= 0x206f) &&
+         !(c >= 0x3000 && c <= 0x3040) && !(c >= 0xff01 && c <= 0xff0f) &&
+         !(c >= 0xff1a && c <= 0xff20) && !(c >= 0xff3b && c <= 0xff40) &&
+         !(c >= 0xff5b && c <= 0xff65);
+}
+
+// Words of two bytes or more that are not numbers, ASCII capitals made small. The text is UTF-8.
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   std::string word;
@@ -35,15 +46,31 @@ std::vector<std::string> words_of(std::string_view text) {
     if (word.size() > 1 && !std::all_of(word.begin(), word.end(), is_digit)) words.push_back(word);
     word.clear();
   };
-  for (const char c : text) {
-    if (in_word(c)) {
-      word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    } else {
-      finish();
+  while (!text.empty()) {
+    const auto [c, bytes] = first_code_point(text);
+    const bool alone = is_word_alone(c);
+    if (alone || !in_word(c)) finish();
+    if (c >= 'A' && c <= 'Z') {
+      word += static_cast<char>(c - 'A' + 'a');
+    } else if (in_word(c)) {
+      word += text.substr(0, bytes);
     }
+    if (alone) finish();
+    text.remove_prefix(bytes);
   }
   finish();
   return words;
+}
+
+// The content of a file as UTF-8: what is no UTF-8 is taken as Latin-1, in which every byte is
+// legal.
+std::string utf8_text(const std::string& path) try {
+  const std::vector<std::byte> content = InputFile(path).read_to_the_end();
+  const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
+  if (text.find('\0') != std::string_view::npos) throw Error("is not text: it has NUL bytes");
+  return is_utf8(text) ? std::string(text) : from_latin1(text);
+} catch (const Error& error) {
+  throw Error(input_name(path), ": ", error.what());
 }
 
 using Counts = std::map<std::string, int>;
@@ -70,16 +97,9 @@ void normalize(SparseRow* row) {
 }  // namespace
 
 std::vector<Paragraph> read_paragraphs(const std::string& path, size_t min_words) {
-  std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown)) {
-    throw Error(path, ": is a directory, not a text file");
-  }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(path, ": cannot be opened: ", std::strerror(errno));
-
+  std::istringstream file(utf8_text(path));
   std::vector<Paragraph> paragraphs;
-  Paragraph current{path, 0, {}};
+  Paragraph current{input_name(path), 0, {}};
   const auto finish = [&] {
     if (words_of(current.text).size() >= min_words) paragraphs.push_back(current);
     current.text.clear();
@@ -87,7 +107,6 @@ std::vector<Paragraph> read_paragraphs(const std::string& path, size_t min_words
   bool in_code = false, in_block = false;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
-    if (line.find('\0') != std::string::npos) throw Error(path, ": is not text: it has NUL bytes");
     const bool fence = line.compare(0, 3, "```") == 0;
     if (fence) in_code = !in_code;
     const bool comment = line.compare(0, 4, "<!--") == 0;
@@ -99,7 +118,6 @@ std::vector<Paragraph> read_paragraphs(const std::string& path, size_t min_words
     if (current.text.empty()) current.line = number;
     current.text += line + '\n';
   }
-  if (file.bad()) throw Error(path, ": cannot be read: ", std::strerror(errno));
   finish();
   return paragraphs;
 }
@@ -145,13 +163,15 @@ Bytes TermMatrix::dense() const {
 
 std::string snippet(const Paragraph& paragraph, size_t length) {
   std::string line;
-  for (const char c : paragraph.text) {
-    const bool visible = static_cast<unsigned char>(c) > 0x20 && c != 0x7f;
+  for (std::string_view rest = paragraph.text; !rest.empty();) {
+    const auto [c, bytes] = first_code_point(rest);
+    const bool visible = c > 0x20 && !(c >= 0x7f && c < 0xa0);  // else a blank or for terminals
     if (visible) {
-      line += c;
+      line += rest.substr(0, bytes);
     } else if (!line.empty() && line.back() != ' ') {
       line += ' ';
     }
+    rest.remove_prefix(bytes);
   }
   while (!line.empty() && line.back() == ' ') line.pop_back();
   if (line.size() <= length) return line;

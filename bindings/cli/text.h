@@ -1,5 +1,6 @@
-// Text as numbers: paragraphs of files and the weights of their terms. For `mygemm demo`; knows
-// nothing of the library.
+// Text as numbers: paragraphs of files and the weights of their terms. Text is UTF-8, or Latin-1,
+// which becomes UTF-8. Words are runs of letters and digits; each letter of Han and kana is one.
+// For `mygemm demo`; knows nothing of the library.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,9 @@ struct Paragraph {
   std::string text;
 };
 
-// The paragraphs of a text file with at least `min_words` words. Code between ``` is left out, and
-// so are blocks that a script writes, between <!-- NAME: begin --> and <!-- NAME: end -->. Throws
-// Error where the file cannot be read or is not text.
+// The paragraphs of a text file ("-": standard input) with at least `min_words` words. Code between
+// ``` is left out, and so are blocks that a script writes, between <!-- NAME: begin --> and <!--
+// NAME: end -->. Throws Error where the file cannot be read or is not text.
 std::vector<Paragraph> read_paragraphs(const std::string& path, size_t min_words);
 
 // A sparse row: (column, weight), ordered by column.
