@@ -88,7 +88,8 @@ A, B = random_matrix(4, 6), random_matrix(6, 5)
 
 
 @pytest.mark.parametrize("exception, sentence, arguments", [
-    (ValueError, r"op\(a\) is 4 x 6 and op\(b\) is 4 x 6", {"b": A}),
+    (ValueError, r"op\(a\) is 4 x 6 and op\(b\) is 4 x 6: the one must have as many",
+     {"b": A}),
     (ValueError, r"op\(a\) is 6 x 4 and op\(b\) is 6 x 5", {"transa": True}),
     (TypeError, "b has dtype float64; sgemm takes float32", {"b": B.astype(np.float64)}),
     (TypeError, "a has dtype float16", {"a": A.astype(np.float16)}),
@@ -114,12 +115,12 @@ A, B = random_matrix(4, 6), random_matrix(6, 5)
     (TypeError, "alpha is a str", {"alpha": "1"}),
     (TypeError, "transa = 'N' is neither True nor False", {"transa": "N"}),
     (ValueError, "math = 'loose' is none of: default, strict, fast", {"math": "loose"}),
-    (ValueError, r"out has shape \(5, 4\); \(4, 5\) is needed",
+    (ValueError, r"out has shape \(5, 4\); it must be \(4, 5\)",
      {"out": np.zeros((5, 4), np.float32)}),
     (ValueError, r"out has shape \(1, 4, 5\)", {"out": np.zeros((1, 4, 5), np.float32)}),
     (TypeError, "out has dtype float64", {"out": np.zeros((4, 5))}),
     (ValueError, "out is read-only", {"out": np.broadcast_to(np.float32(0), (4, 5))}),
-    (ValueError, "a is a batch of 2 and b one of 3",
+    (ValueError, "a is a batch of 2 and b one of 3; they must have as many matrices",
      {"a": np.zeros((2, 4, 6), np.float32), "b": np.zeros((3, 6, 5), np.float32)}),
 ])
 def test_refusals(exception, sentence, arguments):

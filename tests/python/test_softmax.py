@@ -102,7 +102,7 @@ X = random_matrix(4, 6)
     (ValueError, "dtype = float16, but out has dtype float32",
      {"dtype": "float16", "out": np.zeros((4, 6), np.float32)}),
     (TypeError, "log = 1 is neither True nor False", {"log": 1}),
-    (ValueError, r"out has shape \(6, 4\); \(4, 6\) is needed: that of x",
+    (ValueError, r"out has shape \(6, 4\); it must be \(4, 6\), that of x",
      {"out": np.zeros((6, 4), np.float32)}),
     (ValueError, "out has shape .* strides", {"out": np.zeros((6, 4), np.float32).T}),
     (ValueError, "out is read-only", {"out": np.frombuffer(bytes(96), np.float32).reshape(4, 6)}),
@@ -117,7 +117,7 @@ def test_partial_overlap_is_refused_in_the_librarys_words():
     whole = random_matrix(5, 6)
     with pytest.raises(mygemm.Error, match="y overlaps x .in place needs.*here y is out"):
         mygemm.softmax(whole[:4], out=whole[1:])
-    with pytest.raises(ValueError, match=r"dy has shape \(4, 6\); \(5, 6\) is needed: that of y"):
+    with pytest.raises(ValueError, match=r"dy has shape \(4, 6\); it must be \(5, 6\), that of y"):
         mygemm.softmax_backward(whole, whole[:4])
     with pytest.raises(mygemm.Error, match="dx overlaps dy.*here dx is out"):
         mygemm.softmax_backward(X, whole[:4], out=whole[1:])

@@ -63,7 +63,7 @@ X = random_matrix(4, 6)
     (TypeError, "x has dtype object; Python objects", {"x": X.astype(object)}),
     (TypeError, "out has dtype int32; transpose to it takes float32",
      {"out": np.zeros((6, 4), np.int32)}),
-    (ValueError, r"out has shape \(4, 6\); \(6, 4\) is needed", {"out": np.zeros_like(X)}),
+    (ValueError, r"out has shape \(4, 6\); it must be \(6, 4\)", {"out": np.zeros_like(X)}),
     (ValueError, r"x has shape \(6, 4\) and strides \(1, 6\).*a mere copy of x.T", {"x": X.T}),
     (ValueError, r"x has shape .* strides \(6, -1\)", {"x": X[:, ::-1]}),
     (ValueError, r"out has shape .* strides \(8, 2\)",

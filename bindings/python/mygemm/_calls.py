@@ -76,7 +76,7 @@ def _common_device(devices: dict[str, Device]) -> Device:
         unknown = device.kind == "cuda" and -1 in (device.ordinal, first.ordinal)
         if device.kind != first.kind or (device != first and not unknown):
             raise ValueError(f"{first_name} is in {first} and {name} in {device}; the arrays of a "
-                             "call are in one place")
+                             "call must be in one place")
     return max(devices.values())
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import operator
 from typing import Any, Callable, Optional
 
@@ -18,6 +19,19 @@ def _int64(number: int) -> int:
     number = operator.index(number)
     if not -2**63 <= number < 2**63:
         raise ValueError(f"{number} does not fit the library's 64-bit sizes")
+    return number
+
+
+def _size(name: str, size: int) -> int:
+    """A size under the name that the caller knows it by: the library's m is the caller's n."""
+    try:
+        number = operator.index(size)
+    except TypeError:
+        raise TypeError(f"{name} = {size!r} must be an integer") from None
+    if number < 0:
+        raise ValueError(f"{name} = {number} must not be negative")
+    if number >= 2**63:
+        raise ValueError(f"{name} = {number} does not fit the library's 64-bit sizes")
     return number
 
 
@@ -116,7 +130,10 @@ def explain(op: str, *sizes: int, device: Optional[str] = None, math: Optional[s
     if op not in _QUESTIONS:
         raise ValueError(f"op = {op!r} is none of: {', '.join(_QUESTIONS)}")
     try:
-        ask: _Ask = _QUESTIONS[op](*map(_int64, sizes), **options)
+        question = inspect.signature(_QUESTIONS[op]).bind(*sizes, **options)
+        for name, size in zip(question.signature.parameters, question.args):
+            question.arguments[name] = _size(name, size)
+        ask: _Ask = _QUESTIONS[op](*question.args, **question.kwargs)
     except TypeError as error:
         raise TypeError(f"explain({op!r}): {error}") from None
     handle = Handle(BACKEND_AUTO if device is None else BACKEND_HOST)

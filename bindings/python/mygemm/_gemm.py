@@ -25,12 +25,12 @@ def _product(a: Array, b: Array, transa: bool, transb: bool) -> _Product:
     m, k = reversed(a.shape[-2:]) if transa else a.shape[-2:]
     inner, n = reversed(b.shape[-2:]) if transb else b.shape[-2:]
     if inner != k:
-        raise ValueError(f"op(a) is {m} x {k} and op(b) is {inner} x {n}: the columns of the one "
-                         "are as many as the rows of the other")
+        raise ValueError(f"op(a) is {m} x {k} and op(b) is {inner} x {n}: the one must have as "
+                         "many columns as the other has rows")
     counts = batch_count(a), batch_count(b)
     if counts[0] != counts[1] and 1 not in counts:
-        raise ValueError(f"a is a batch of {counts[0]} and b one of {counts[1]}; they have as "
-                         "many matrices, or one of them has one")
+        raise ValueError(f"a is a batch of {counts[0]} and b one of {counts[1]}; they must have as "
+                         "many matrices, or one of them must have one")
     batch = counts[1] if counts[0] == 1 else counts[0]
     single = len(a.shape) == len(b.shape) == 2
     return _Product(m, n, k, batch, (m, n) if single else (batch, m, n))

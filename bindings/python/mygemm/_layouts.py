@@ -95,7 +95,7 @@ def check_dimensions(x: Array, call: str) -> None:
 def check_shape(x: Array, shape: tuple[int, ...], why: str) -> None:
     """Refuses an array of another shape than `shape`."""
     if x.shape != shape:
-        raise ValueError(f"{x.name} has shape {x.shape}; {shape} is needed: {why}")
+        raise ValueError(f"{x.name} has shape {x.shape}; it must be {shape}, {why}")
 
 
 def rows_of(x: Array) -> Rows:
