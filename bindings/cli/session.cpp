@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "error.h"
+#include "progress.h"
 
 namespace mygemm::cli {
 namespace {
@@ -36,6 +37,7 @@ Session::Session(const Settings& settings) {
   config.backend = usable_backend(settings.backend);
   if (settings.workspace_mib) config.workspace_bytes = *settings.workspace_mib << 20;
   mygemmHandle_t handle = nullptr;
+  const Progress progress("starting");  // CUDA may take its time
   check(mygemm_create_with_config(&handle, &config));
   handle_.reset(handle);
   if (settings.math) check(mygemm_set_math_mode(handle, *settings.math));

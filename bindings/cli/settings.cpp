@@ -2,6 +2,7 @@
 #include "settings.h"
 
 #include <cstdlib>
+#include <string>
 
 #include "command_line.h"
 
@@ -41,7 +42,10 @@ void add_settings(CLI::App* command, Settings* settings, Family family) {
       ->add_option("--workspace", settings->workspace_mib,
                    "MiB of workspace on a GPU (default 32; 0: none)")
       ->check(CLI::Range(int64_t{0}, kMostMiB).description(""));
-  command->add_option("--force", settings->force, "a kernel to use, by its name in explanations")
+  command
+      ->add_option("--force", settings->force,
+                   std::string("a kernel to use, by its name in explanations; the same as ") +
+                       force_variable(family))
       ->type_name("KERNEL");
 }
 

@@ -145,7 +145,8 @@ class Progress(cli_test.CommandTest):
         self.assertTrue(text.endswith("\r\x1b[K"), text)
 
     def test_computing(self):
-        self.save("a.npy", self.matrix(1200, 1200))
+        n = int(1000 * os.cpu_count() ** (1 / 3))  # takes longer than half a second
+        self.save("a.npy", self.matrix(n, n))
         arguments = ("sgemm", "a.npy", "a.npy", "--force", "host_naive", "--backend", "host", "-o")
         text = self.on_a_terminal(*arguments, "c.npy")
         self.assertRegex(text, r"\rsgemm +\d s")
