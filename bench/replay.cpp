@@ -8,6 +8,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "command_line.h"
+
 namespace bench {
 namespace {
 
@@ -27,6 +29,7 @@ AnyCase parse(const std::string& command) {
   add_options(gemm_command, &gemm);
   add_options(softmax_command, &softmax);
   add_options(app.add_subcommand("transpose"), &transpose);
+  mygemm::cli::check_numbers(&app);
 
   std::istringstream stream(command);
   std::vector<std::string> words;

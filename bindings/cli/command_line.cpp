@@ -13,8 +13,7 @@
 namespace mygemm::cli {
 namespace {
 
-// Replaces a number by its plain decimal digits: CLI11 would read 010 as octal, and clamp numbers
-// of more than 64 bits.
+// Replaces a number by its plain decimal digits: CLI11 would read 010 as octal.
 template <class Integer>
 std::string check_integer(std::string* text, const char* rule) {
   const char* const end = text->data() + text->size();
@@ -26,7 +25,7 @@ std::string check_integer(std::string* text, const char* rule) {
   return {};
 }
 
-// CLI11 would read a number beyond FP32's as an infinity. An infinity or a NaN in words is one.
+// An infinity or a NaN in words is one.
 std::string check_float(const std::string& text) {
   char* end = nullptr;
   errno = 0;
@@ -34,28 +33,6 @@ std::string check_float(const std::string& text) {
   if (text.empty() || *end != '\0') return text + " is not a number";
   if (errno != ERANGE || (!std::isinf(value) && value != 0)) return {};
   return text + " is out of the range of FP32, 1.4e-45 to 3.4e38";
-}
-
-void check_numbers(CLI::App* app) {
-  const auto check = [](CLI::Option* option) {
-    const std::string type = option->get_type_name();  // that of the variable, by CLI11
-    const auto starts = [&type](const char* name) { return type.rfind(name, 0) == 0; };
-    if (starts("INT")) {
-      option->transform(CLI::Validator(
-          [](std::string& text) { return check_integer<int64_t>(&text, "an integer of 64 bits"); },
-          "", ""));
-    } else if (starts("UINT")) {
-      option->transform(CLI::Validator(
-          [](std::string& text) {
-            return check_integer<uint64_t>(&text, "an integer of 64 bits that is not negative");
-          },
-          "", ""));
-    } else if (starts("FLOAT")) {
-      option->check(CLI::Validator([](std::string& text) { return check_float(text); }, "", ""));
-    }
-  };
-  for (CLI::Option* option : app->get_options()) check(option);
-  for (CLI::App* command : app->get_subcommands({})) check_numbers(command);
 }
 
 // The least number of letters to insert, remove or replace, or of neighbours to swap, case ignored.
@@ -151,6 +128,28 @@ std::string alternatives(const std::vector<std::string>& words, const char* last
     text += (i == 0 ? "" : i + 1 == words.size() ? last_joint : ", ") + words[i];
   }
   return text;
+}
+
+void check_numbers(CLI::App* app) {
+  const auto check = [](CLI::Option* option) {
+    const std::string type = option->get_type_name();  // that of the variable, by CLI11
+    const auto starts = [&type](const char* name) { return type.rfind(name, 0) == 0; };
+    if (starts("INT")) {
+      option->transform(CLI::Validator(
+          [](std::string& text) { return check_integer<int64_t>(&text, "an integer of 64 bits"); },
+          "", ""));
+    } else if (starts("UINT")) {
+      option->transform(CLI::Validator(
+          [](std::string& text) {
+            return check_integer<uint64_t>(&text, "an integer of 64 bits that is not negative");
+          },
+          "", ""));
+    } else if (starts("FLOAT")) {
+      option->check(CLI::Validator([](std::string& text) { return check_float(text); }, "", ""));
+    }
+  };
+  for (CLI::Option* option : app->get_options()) check(option);
+  for (CLI::App* command : app->get_subcommands({})) check_numbers(command);
 }
 
 std::optional<int> parse(CLI::App* app, int argc, char** argv) {

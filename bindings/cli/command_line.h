@@ -38,8 +38,13 @@ CLI::Option* add_choice(CLI::App* command, const std::string& name, Variable* va
       ->type_name(alternatives(words));
 }
 
-// Parses the line. Where the program is to end then, for help, for the version or for an invalid
-// line, prints what there is to say and returns the exit status: 0, or CLI11's own, 100 and up.
+// Makes all numbers of a line be checked before CLI11 converts them, which clamps those of more
+// than 64 bits and makes infinities of those beyond FP32.
+void check_numbers(CLI::App* app);
+
+// Parses the line, with numbers checked. Where the program is to end then, for help, for the
+// version or for an invalid line, prints what there is to say and returns the exit status: 0, or
+// CLI11's own, 100 and up.
 std::optional<int> parse(CLI::App* app, int argc, char** argv);
 
 }  // namespace mygemm::cli

@@ -287,6 +287,8 @@ class Smoke(unittest.TestCase):
         log = self.folder / "bad.log"
         log.write_text("# nothing\nmygemm sgemm -m 4 -n 4 -k 4 # kernel=x status=7\n"
                        "mygemm sgemm -q\n")
+        huge = self.folder / "huge.log"
+        huge.write_text("mygemm sgemm -m 99999999999999999999 -n 4 -k 4 # kernel=x status=0\n")
         empty = self.folder / "empty.log"
         empty.write_text("mygemm sgemm -m 0 -n 4 -k 4 # kernel=none status=0\n"
                          "mygemm sgemm -m 4 -n 4 -k 4 # kernel=none status=7\n")
@@ -294,6 +296,7 @@ class Smoke(unittest.TestCase):
             (["sgemm", "-m", "4", "-n", "4"], 2, "-k = 0"),
             (["replay", str(log)], 2, "bad.log:3"),
             (["replay", str(empty)], 2, "empty.log: has no call that succeeded"),
+            (["replay", str(huge)], 2, "huge.log:1: -m: 99999999999999999999 is not an integer"),
             (["replay", "/nowhere/at/all"], 2, "cannot read /nowhere/at/all"),
             (["sgem", "-m", "4"], 106, "sgem is not a subcommand of mygemm-bench; did you mean"),
             (["sgemm", "-m", "99999999999999999999"], 105, "is not an integer of 64 bits"),
