@@ -25,6 +25,8 @@ struct LaunchConfig {
   size_t shared_bytes = 0;
   int threads = 0;         // of a block
   int cluster_blocks = 0;  // blocks of a cluster; 0: none
+  // SM 90: may begin before the grid before it has ended; its kernel waits for that.
+  bool may_overlap = false;
 };
 
 constexpr int64_t kMostGridBlocks = 2147483647;
@@ -90,8 +92,9 @@ constexpr const char* force_variable(const GemmProblem&) { return "MYGEMM_FORCE_
 constexpr const char* force_variable(const SoftmaxProblem&) { return "MYGEMM_FORCE_SOFTMAX"; }
 constexpr const char* force_variable(const TransposeProblem&) { return "MYGEMM_FORCE_TRANSPOSE"; }
 
-// One more kernel in a stream costs at least this; H200, graph replay.
-constexpr double kLaunchSeconds = 1.3e-6;
+// One more kernel in a stream costs at least this, or this where it begins before the one before it
+// has ended; H200, graph replay.
+constexpr double kLaunchSeconds = 1.3e-6, kOverlappedLaunchSeconds = 0.9e-6;
 
 #if defined(MYGEMM_WITH_CUDA)
 inline constexpr bool kWithCuda = true;

@@ -69,6 +69,7 @@ inline LaunchShape shape_of(const LaunchConfig& config) {
   shape.threads = config.threads;
   shape.shared_bytes = config.shared_bytes;
   shape.cluster_blocks = config.cluster_blocks;
+  shape.may_overlap = config.may_overlap;
   return shape;
 }
 

@@ -1,6 +1,7 @@
 // Tests the emulator's launches of clusters: refusals, and the number of clusters that fit.
 #include "device.h"
 #include "emulator_fixture.h"
+#include "ptx/grid.cuh"
 
 namespace {
 
@@ -39,21 +40,28 @@ TEST_F(ClusterLaunchTest, LargeClustersAreAskedForByKernel) {
   EXPECT_EQ(status(9, 18), cudaErrorInvalidClusterSize);
 }
 
+__global__ void wait_for_grid() { mygemm::ptx::wait_for_previous_grid(); }
+
 // Launches one block of one thread.
-cudaError_t launch_with(cudaLaunchAttributeID id) {
+cudaError_t launch_with(cudaLaunchAttributeID id, void (*kernel)() = wait_for_grid) {
   cudaLaunchAttribute attribute{};
   attribute.id = id;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.attrs = &attribute;
   config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, do_nothing);
+  return cudaLaunchKernelEx(&config, kernel);
 }
 
 TEST_F(ClusterLaunchTest, AttributesAreTheOnesThatAreKnown) {
   EXPECT_EQ(launch_with(cudaLaunchAttributeProgrammaticStreamSerialization), cudaSuccess);
   constexpr auto kCooperative = static_cast<cudaLaunchAttributeID>(2);
   EXPECT_EQ(launch_with(kCooperative), cudaErrorNotSupported);
+}
+
+TEST_F(ClusterLaunchTest, BlocksThatMayOverlapMustWait) {
+  EXPECT_DEATH(launch_with(cudaLaunchAttributeProgrammaticStreamSerialization, do_nothing),
+               "without griddepcontrol.wait");
 }
 
 TEST_F(EmulatorTest, OlderDevicesKnowNeitherAttribute) {

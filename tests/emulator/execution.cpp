@@ -56,7 +56,10 @@ void thread_main() {
     running_grid->kernel();
     wait_for_copies(-1);  // all copies, committed or not
     running->state = State::kExited;
-    --blocks[running_block].threads_left;
+    Block& block = blocks[running_block];
+    if (--block.threads_left == 0 && running_grid->may_overlap && !block.waited_for_grid) {
+      stop("a block ends without griddepcontrol.wait, in a grid that may overlap");
+    }
     Fiber::suspend();
   }
 }
@@ -183,6 +186,7 @@ void begin_cluster(BlockRange range, const uint3& first) {
     Block& begun = blocks[block];
     begun.index = {first.x + block - range.first, first.y, first.z};
     begun.threads_left = num_threads;
+    begun.waited_for_grid = false;
     begun.named_barriers = {};
     std::fill(begun.lanes_waiting.begin(), begun.lanes_waiting.end(), 0u);
     if (begun.shared) std::memset(begun.shared.get(), 0xFF, running_grid->shared_bytes);
@@ -333,6 +337,8 @@ unsigned random_number() { return static_cast<unsigned>(chance()); }
 unsigned lane() { return current % kWarpSize; }
 
 unsigned thread_number() { return current; }
+
+void wait_for_previous_grid() { blocks[running_block].waited_for_grid = true; }
 
 bool clustered() { return running_grid->clustered; }
 

@@ -31,6 +31,7 @@ struct Grid {
   size_t shared_bytes = 0;
   bool clustered = false;        // launched as clusters
   unsigned cluster_blocks = 1;   // along x
+  bool may_overlap = false;      // the grid before it: its blocks must wait for that
   std::function<void()> kernel;  // with its arguments bound; called once by each thread
 };
 
@@ -54,6 +55,9 @@ unsigned cluster_rank();
 unsigned cluster_blocks();
 // Waits for every thread of the cluster.
 void wait_for_cluster(Site site);
+
+// Notes that the block waits for the grid before its own.
+void wait_for_previous_grid();
 
 // Waits for the lanes of `mask`, which must call it with the same name and mask, and returns what
 // each of them passed. Lanes outside the mask are all ones.

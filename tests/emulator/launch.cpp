@@ -73,7 +73,7 @@ cudaError_t read_launch(const cudaLaunchConfig_t& config, const void* kernel, Gr
   if (config.dynamicSmemBytes > static_cast<size_t>(shared_limit(kernel))) {
     return cudaErrorInvalidValue;
   }
-  *grid = {blocks, block, config.dynamicSmemBytes, false, 1, {}};
+  *grid = {blocks, block, config.dynamicSmemBytes, false, 1, false, {}};
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = config.attrs[i];
     cudaError_t error = cudaErrorNotSupported;
@@ -82,6 +82,7 @@ cudaError_t read_launch(const cudaLaunchConfig_t& config, const void* kernel, Gr
           read_cluster(attribute.val, blocks.x, attributes_of[kernel].nonportable_clusters, grid);
     } else if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization) {
       // With or without the attribute, a grid begins when the one before it has ended.
+      grid->may_overlap = attribute.val.programmaticStreamSerializationAllowed != 0;
       error = device().cc >= 90 ? cudaSuccess : cudaErrorNotSupported;
     }
     if (error != cudaSuccess) return error;

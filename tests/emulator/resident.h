@@ -54,6 +54,7 @@ struct Block {
   std::unique_ptr<void, FreeDeleter> shared;
   std::vector<unsigned> lanes_waiting;  // of each warp, as bits: those that exchange values
   unsigned threads_left = 0;
+  bool waited_for_grid = false;  // for the grid before its own
   std::array<NamedBarrier, 16> named_barriers;
 };
 

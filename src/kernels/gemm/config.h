@@ -67,6 +67,11 @@ inline double least_seconds(const GemmKernel& kernel, const GemmFacts& facts) {
 
 namespace estimate {
 
+// One more grid in a stream costs at least this.
+inline double launch_seconds(const LaunchConfig& config) {
+  return config.may_overlap ? kOverlappedLaunchSeconds : kLaunchSeconds;
+}
+
 // Bandwidth of L2 for tiles, as a multiple of the copy bandwidth of device memory.
 constexpr double kL2OverMemory = 2.0;
 // Block tiles of all matrices, as a double: their number may exceed every integer type.

@@ -4,12 +4,14 @@
 #include "kernels/gemm/strided.cuh"
 #include "kernels/gemm/textbook.h"
 #include "kernels/launch.h"
+#include "ptx/grid.cuh"
 
 namespace mygemm {
 namespace {
 
 // A block computes 32 x 8 elements: a warp reads 32 neighbours of a column of A and of C.
 __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int64_t tiles_n) {
+  ptx::wait_for_previous_grid();
   const Scalars scalars(p);
   const int64_t depth = effective_k(p, scalars.alpha);
   const int64_t tiles = tiles_m * tiles_n * p.batch_count;
@@ -24,6 +26,7 @@ __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int
       const StridedOperand a = operand_a(p, batch), b = operand_b(p, batch);
       for (int64_t k = 0; k < depth; ++k) sum = fmaf(a.at(i, k), b.at(j, k), sum);
     }
+    ptx::launch_dependents();
     float* d = p.d.matrix<float>(batch) + i + j * p.d.ld;
     with_masked_epilogue(p, scalars, {batch, i, j},
                          [&](const auto& epilogue) { store_result(d, 0, 0, sum, epilogue); });

@@ -18,6 +18,7 @@ template <int kLanes>
 __global__ void __launch_bounds__(kReduceThreads)
     add_partials(const GemmProblem p, const int64_t splits, const float* partials) {
   static_assert(kLanes == 1 || kLanes == 32);
+  ptx::wait_for_previous_grid();
   const Scalars scalars(p);
   const int64_t elements = p.m * p.n * p.batch_count;
   const int64_t e = (int64_t{blockIdx.x} * kReduceThreads + threadIdx.x) / kLanes;
@@ -25,7 +26,6 @@ __global__ void __launch_bounds__(kReduceThreads)
   if (e >= elements) return;  // where lanes share an element, whole warps return
   const int64_t i = e % p.m, j = e / p.m % p.n, batch = e / p.m / p.n;
   float* d = p.d.matrix<float>(batch) + i + j * p.d.ld;
-  ptx::wait_for_previous_grid();
   float sum = 0.0f;
 #pragma unroll 8
   for (int64_t split = lane; split < splits; split += kLanes) {

@@ -14,6 +14,7 @@
 #include "kernels/gemm/sliced.h"
 #include "kernels/launch.h"
 #include "ptx/cp_async.cuh"
+#include "ptx/grid.cuh"
 #include "ptx/shared.cuh"
 #include "ptx/warp.cuh"
 
@@ -202,6 +203,7 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
   using StageB = StageLayout<!kTransB, Tile::kBlockN, Tile::kBlockK>;
   const GemmProblem& p = args.p;
   auto& shared = shared_storage<typename Tile::SharedStorage>();
+  ptx::wait_for_previous_grid();
   const Scalars scalars(p);
 
   const unsigned tile = blockIdx.x >> args.log2_splits;
@@ -258,6 +260,7 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
     }
   }
 
+  ptx::launch_dependents();
   const TileOrigin origin{batch, i0, j0};
   if constexpr (Tile::kGroups == 1) {
     with_masked_epilogue(p, scalars, origin, [&](const auto& epilogue) {

@@ -94,9 +94,9 @@ const char* configure_sliced(const GemmKernel& kernel, const GemmFacts& facts,
   }
   const double parts = static_cast<double>(splits);
   const double computing =
-      estimate::tile_seconds<Tile>(*config, kernel.figures, sliced::tile_kernel(kernel.figures),
+      estimate::tile_seconds<Tile>(config, kernel.figures, sliced::tile_kernel(kernel.figures),
                                    facts, tiles * parts, facts.k / parts, device);
-  config->seconds = kLaunchSeconds + (splits > 1 ? kClusterSeconds : 0.0) +
+  config->seconds = estimate::launch_seconds(*config) + (splits > 1 ? kClusterSeconds : 0.0) +
                     estimate::overlapped(computing, facts.memory_seconds);
   return nullptr;
 }

@@ -10,6 +10,7 @@
 #include "kernels/gemm/small.h"
 #include "kernels/launch.h"
 #include "ptx/cp_async.cuh"
+#include "ptx/grid.cuh"
 #include "ptx/shared.cuh"
 #include "ptx/warp.cuh"
 
@@ -202,6 +203,7 @@ __global__ void __launch_bounds__(Tile::kThreads,
   using StageA = Stage<kTransA, Tile::kBlockM, Tile::kBlockK, 4>;
   using StageB = Stage<!kTransB, Tile::kBlockN, Tile::kBlockK, Tile::kRunN>;
   const GemmProblem& p = args.p;
+  ptx::wait_for_previous_grid();
   const Scalars scalars(p);
   const int64_t depth = effective_k(p, scalars.alpha);
   // Fewer than 2^32: A and B would be 512 GiB.
@@ -261,6 +263,7 @@ __global__ void __launch_bounds__(Tile::kThreads,
       stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
     }
     left = steps;
+    if (tile_ahead >= args.tiles) ptx::launch_dependents();
 
     const TilePlace place = place_of(args, tile);
     const int64_t i0 = int64_t{place.m} * Tile::kBlockM, j0 = int64_t{place.n} * Tile::kBlockN;

@@ -54,7 +54,7 @@ const char* configure_small(const GemmKernel& kernel, const GemmFacts& facts,
   // The grid is persistent: a block takes one tile after another.
   config->blocks = std::min(config->blocks, int64_t{device.num_sms} * config->resident);
   config->k_per_split = p.k;
-  config->seconds = estimate::tile_kernel_seconds<Tile>(*config, kernel.figures,
+  config->seconds = estimate::tile_kernel_seconds<Tile>(config, kernel.figures,
                                                         small::tile_kernel<Tile>(), facts, device);
   return nullptr;
 }

@@ -39,7 +39,7 @@ inline const char* configure_naive(const GemmKernel& kernel, const GemmFacts& fa
   config->blocks = static_cast<int64_t>(
       std::min(estimate::block_tiles(*config, p), static_cast<double>(kMostGridBlocks)));
   config->seconds =
-      estimate::tile_kernel_seconds<TileNaive>(*config, kernel.figures, {}, facts, device);
+      estimate::tile_kernel_seconds<TileNaive>(config, kernel.figures, {}, facts, device);
   return nullptr;
 }
 
@@ -51,7 +51,7 @@ inline const char* configure_tiled(const GemmKernel& kernel, const GemmFacts& fa
   set_block<TileShared>(config, device);
   if (!set_blocks(config, p, 1)) return kTooManyTiles;
   config->seconds =
-      estimate::tile_kernel_seconds<TileShared>(*config, kernel.figures, {}, facts, device);
+      estimate::tile_kernel_seconds<TileShared>(config, kernel.figures, {}, facts, device);
   return nullptr;
 }
 

@@ -233,9 +233,10 @@ class Divider {
     const double multiplying = products_ / (device_.fp32_flops * kProductShare * share);
     const double rounds = division.blocks / slots_;
     return kLatencySeconds + kThinLatencySeconds * Tile::kThin +
-           (division.k_split == KSplit::kCluster ? kLaunchSeconds + kClusterSeconds
-            : in_workspace                       ? 2 * kLaunchSeconds
-                                                 : kLaunchSeconds) +
+           kOverlappedLaunchSeconds +
+           (division.k_split == KSplit::kCluster ? kClusterSeconds
+            : in_workspace                       ? kOverlappedLaunchSeconds
+                                                 : 0.0) +
            std::max({loading, multiplying, rounds * kBlockSeconds}) +
            kNotOverlapped * std::min(loading, multiplying) +
            l2_bytes / (device_.memory_bandwidth * kL2Share);
@@ -290,13 +291,14 @@ const char* configure_thin(const GemmKernel& kernel, const GemmFacts& facts,
   config->long_is_m = long_is_m;
   config->k_major = shape.k_major;
   config->seconds = division.seconds;
+  config->may_overlap = true;  // blocks wait for memory, wherever they pile up
   return nullptr;
 }
 
 template <class Tile>
 constexpr GemmBound thin_bound(const GemmFigures& figures) {
   return {
-      .launches = kLaunchSeconds + thin::kLatencySeconds + thin::kThinLatencySeconds * Tile::kThin,
+      .launches = kOverlappedLaunchSeconds + thin::kLatencySeconds + thin::kThinLatencySeconds * Tile::kThin,
       .moving = 1.0 / figures.efficiency,
       .moves_long = true,
       .not_overlapped = thin::kNotOverlapped,

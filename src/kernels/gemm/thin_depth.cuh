@@ -75,8 +75,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
   [[maybe_unused]] constexpr int kUnrolled = Tile::kTwoSets ? 2 : 1;
   auto& storage = shared_storage<typename Tile::SharedStorage>();
   auto& shared = storage.depth;
+  ptx::wait_for_previous_grid();
   ThinSums<Tile>::open(storage.inbox, args);
-  ptx::launch_dependents();
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int row_warps = static_cast<int>(args.row_groups), k_warps = Tile::kWarps / row_warps;
   const int first_k = warp / row_warps * kStride;
@@ -130,6 +130,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
       }
     }
 
+    if (pass + 1 == args.passes) ptx::launch_dependents();
     // Lane l has the sums of places l * kSums / 32 on, of a whole number of lanes for each.
     warp_sum_each<kSums>(sum, lane);
     constexpr int kHeld = kSums < 32 ? 1 : kSums / 32, kSharing = kSums < 32 ? 32 / kSums : 1;

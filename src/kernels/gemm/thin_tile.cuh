@@ -91,8 +91,8 @@ __global__ void __launch_bounds__(Tile::kThreads, thin_tile::blocks_per_sm<Tile>
   constexpr int kThin = Tile::kThin, kBatch = Tile::kBatch;
   auto& storage = shared_storage<typename Tile::SharedStorage>();
   auto& shared = storage.tile;
+  ptx::wait_for_previous_grid();
   ThinSums<Tile>::open(storage.inbox, args);
-  ptx::launch_dependents();
   const int lanes = static_cast<int>(args.row_groups);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int first_k = (warp * (32 / lanes) + lane / lanes) * kBatch;
@@ -137,6 +137,7 @@ __global__ void __launch_bounds__(Tile::kThreads, thin_tile::blocks_per_sm<Tile>
       for (int i = 0; i < 4; ++i) sum[t][i] += __shfl_xor_sync(0xffffffffu, sum[t][i], step);
     }
   }
+  ptx::launch_dependents();
   ThinSums<Tile>::wait_for_inboxes(args);
 #pragma unroll
   for (int t0 = 0; t0 < kThin; t0 += Tile::kThinAtOnce) {

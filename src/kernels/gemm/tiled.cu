@@ -4,6 +4,7 @@
 #include "kernels/gemm/strided.cuh"
 #include "kernels/gemm/textbook.h"
 #include "kernels/launch.h"
+#include "ptx/grid.cuh"
 #include "ptx/shared.cuh"
 
 namespace mygemm {
@@ -29,6 +30,7 @@ __device__ void load_tile(float (&tile)[kSide][kSide + 1], const StridedOperand&
 __global__ void __launch_bounds__(Tile::kThreads)
     gemm_tiled(const GemmProblem p, const int64_t tiles_m, const int64_t tiles_n) {
   auto& shared = shared_storage<Tile::SharedStorage>();
+  ptx::wait_for_previous_grid();
   const Scalars scalars(p);
   const int64_t depth = effective_k(p, scalars.alpha);
   const int64_t batch = blockIdx.x / (tiles_m * tiles_n);
@@ -53,6 +55,7 @@ __global__ void __launch_bounds__(Tile::kThreads)
       __syncthreads();  // and read by all, before they are overwritten
     }
   }
+  ptx::launch_dependents();
   if (i0 + i >= p.m) return;
   with_masked_epilogue(p, scalars, {batch, i0, j0}, [&](const auto& epilogue) {
     const OutputTile d(p, {batch, i0, j0}, epilogue);

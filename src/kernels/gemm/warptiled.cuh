@@ -9,6 +9,7 @@
 #include "kernels/gemm/warptiled.h"
 #include "kernels/launch.h"
 #include "ptx/cp_async.cuh"
+#include "ptx/grid.cuh"
 #include "ptx/shared.cuh"
 #include "ptx/warp.cuh"
 
@@ -188,6 +189,7 @@ __device__ __forceinline__ void store_tile(
     typename Tile::SharedStorage& shared, const WarpTiledArgs& args,
     const float (&sum)[4 * Tile::kQuadsN][4 * Tile::kQuadsM]) {
   const GemmProblem& p = args.p;
+  ptx::wait_for_previous_grid();
   const TileIndex tile = tile_of_block(args, ptx::block_again());
   const TileOrigin origin{tile.batch, tile.m * Tile::kBlockM, tile.n * Tile::kBlockN};
   if (args.partials != nullptr) {
@@ -261,6 +263,7 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
     }
   }
 
+  ptx::launch_dependents();
   store_tile<Tile>(shared, args, sum);
 }
 

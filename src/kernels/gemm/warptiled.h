@@ -81,7 +81,7 @@ const char* configure_warptiled(const GemmKernel& kernel, const GemmFacts& facts
   const GemmProblem& p = facts.problem;
   if (!warptiled::configure_tiles<Tile>(p, device, config)) return kTooManyTiles;
   config->k_per_split = p.k;
-  config->seconds = estimate::tile_kernel_seconds<Tile>(*config, kernel.figures,
+  config->seconds = estimate::tile_kernel_seconds<Tile>(config, kernel.figures,
                                                         estimate::warptiled<Tile>(), facts, device);
   return nullptr;
 }
@@ -114,9 +114,10 @@ const char* configure_splitk(const GemmKernel& kernel, const GemmFacts& facts,
   const double parts = static_cast<double>(splits);
   const double partial_bytes = 8.0 * facts.area * parts;  // written, then read
   const double computing = estimate::tile_seconds<Tile>(
-      *config, kernel.figures, estimate::warptiled<Tile>(), facts,
+      config, kernel.figures, estimate::warptiled<Tile>(), facts,
       estimate::block_tiles(*config, p) * parts, estimate::rounded_up(facts.k / parts), device);
-  config->seconds = 2 * kLaunchSeconds + estimate::overlapped(computing, facts.memory_seconds) +
+  config->seconds = estimate::launch_seconds(*config) + kOverlappedLaunchSeconds +
+                    estimate::overlapped(computing, facts.memory_seconds) +
                     partial_bytes / (device.memory_bandwidth * estimate::kL2OverMemory);
   return nullptr;
 }
@@ -128,7 +129,7 @@ constexpr GemmBound warptiled_bound(const GemmFigures& figures) {
 template <class Tile>
 constexpr GemmBound splitk_bound(const GemmFigures& figures) {
   GemmBound bound = warptiled_bound<Tile>(figures);
-  bound.launches = 2 * kLaunchSeconds;
+  bound.launches = 2 * kOverlappedLaunchSeconds;
   bound.most_k = warptiled::kLeastKPerSplit;
   return bound;
 }

@@ -130,6 +130,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   } else if (warp < Tile::kProducerWarps) {
     ptx::give_up_registers<Tile::kProducerRegisters>();
     tensor::produce<Tile>(s, args, a, b, warp, lane);
+    ptx::launch_dependents();  // behind the last loads
   } else {
     ptx::take_registers<Tile::kConsumerRegisters>();
     tensor::consume<kFused, Tile>(s, args);

@@ -92,6 +92,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
       ptx::give_up_registers<Tile::kProducerRegisters>();
     }
     produce<Tile>(s, args, a, b, schedule, warp, lane);
+    ptx::launch_dependents();  // behind the last loads
   } else {
     if constexpr (Tile::kMovesRegisters) ptx::take_registers<Tile::kConsumerRegisters>();
     consume<kFused, Tile>(s, args, schedule, scalars, warp - Tile::kProducerWarps, lane);
