@@ -160,9 +160,11 @@ __device__ __forceinline__ float log_of_sum(const Scale& scale, const MaxSum& ro
   return logf(sum) + (fmaf(nearest, kLn2, -high) + fmaf(nearest, kLn2Low, -low));
 }
 
-// The contribution of an element to the row's sum in the gradient.
-__device__ __forceinline__ float gradient_term(const SoftmaxProblem& p, float y, float dy) {
-  return p.log_mode() ? dy : dy * y;
+// Adds an element to the row's sum in the gradient. The multiply-adds of gradients are explicit:
+// left to the compiler, kernels differed in which products they rounded, and so in their bits.
+__device__ __forceinline__ void add_gradient_term(const SoftmaxProblem& p, float& sum, float y,
+                                                  float dy) {
+  sum = fmaf(p.log_mode() ? 1.0f : y, dy, sum);
 }
 
 // dx from the row's sum of the terms above.
@@ -171,7 +173,7 @@ __device__ __forceinline__ float gradient_of(const SoftmaxProblem& p, float y, f
                                              float sum) {
   if (!p.log_mode()) return p.scale * (y * (dy - sum));
   const float exponential = kAccurate ? expf(y) : ptx::exp2_approx(y * kLog2E);
-  return p.scale * (dy - exponential * sum);
+  return p.scale * fmaf(-exponential, sum, dy);
 }
 
 }  // namespace mygemm

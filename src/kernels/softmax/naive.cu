@@ -61,7 +61,7 @@ __device__ void forward_row(const SoftmaxProblem& p, int64_t r, int lane) {
 __device__ void backward_row(const SoftmaxProblem& p, int64_t r, int lane) {
   float sum = 0.0f;
   for (int64_t c = lane; c < p.cols; c += 32) {
-    sum += gradient_term(p, element_at(p.in, r, c), element_at(p.dy, r, c));
+    add_gradient_term(p, sum, element_at(p.in, r, c), element_at(p.dy, r, c));
   }
   sum = warp_reduce<Sum>(sum);
   for (int64_t c = lane; c < p.cols; c += 32) {

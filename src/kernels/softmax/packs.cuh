@@ -163,7 +163,7 @@ __device__ __forceinline__ float gradient_sum(const SoftmaxProblem& p,
     y.get(k, p.in.type, y_value);
     dy.get(k, p.dy.type, dy_value);
 #pragma unroll
-    for (int i = 0; i < Format::kPack; ++i) sum += gradient_term(p, y_value[i], dy_value[i]);
+    for (int i = 0; i < Format::kPack; ++i) add_gradient_term(p, sum, y_value[i], dy_value[i]);
   }
   return sum;
 }
