@@ -1,6 +1,8 @@
 // The element types and layouts that softmax kernels are compiled for. Pure.
 #pragma once
 
+#include <type_traits>
+
 #include "problem.h"
 
 namespace mygemm {
@@ -14,6 +16,10 @@ enum class Widths { kFp32, k16Bit, kMixed };
 //   kPack         elements of one access of a thread: a pack
 //   kWords        32-bit registers that hold a pack
 //   kAccurate     some result has more than 16 bits
+//   Total         type in which lanes' sums are added where registers hold a row. A few
+//   exponentials
+//                 make up the sum of many a short row, and each rounding of it in FP32 is half an
+//                 ulp
 //   kKeepsFloats  packs are kept as floats, and exponentials replace x; otherwise packs are kept in
 //                 their own type, in half the registers, and the cheap exponentials of 16-bit
 //                 results are computed twice
@@ -22,6 +28,7 @@ struct Format {
   static constexpr int kWidest = kWidestBytes, kNarrowest = kNarrowestBytes;
   static constexpr int kPack = kPackElements;
   static constexpr bool kAccurate = kWidest == 4;
+  using Total = std::conditional_t<kAccurate, double, float>;
   static constexpr bool kKeepsFloats = kPack < 8;
   static constexpr int kWords = kKeepsFloats ? kPack : kPack / 2;
   static constexpr Widths kWidths = kWidest != kNarrowest ? Widths::kMixed

@@ -1,10 +1,10 @@
 // The formulas of mygemm_softmax and mygemm_softmax_backward for single elements; no other file of
 // the device code has them. Device only.
 //
-// x stands for the elements as load_x() leaves them: negated where the scale is negative, so that
-// the largest x has the largest s = |scale| * x. Parts of a matrix row (of a thread, a warp, a
-// block) take their exponentials against a Reference of their own, which is mostly the same one;
-// see weight() for how the parts' sums come together.
+// x stands for the elements as load_x() leaves them: times factor_of_x(), and negated where the
+// scale is negative, so that the largest x has the largest s = Scale::scale * x. Parts of a matrix
+// row (of a thread, a warp, a block) take their exponentials against a Reference of their own,
+// which is mostly the same one; see weight() for how the parts' sums come together.
 #pragma once
 
 #include "kernels/softmax/storage.h"
@@ -14,8 +14,7 @@ namespace mygemm {
 
 // 1.5 * 2^23: x + kRounder has the integer nearest to x in its lowest bits.
 constexpr float kRounder = 12582912.0f;
-// ln(2) = kLn2 + kLn2Low to 48 bits, and log2(e) likewise.
-constexpr float kLn2 = 0.693147182f, kLn2Low = -1.90465421e-9f;
+// log2(e) to 48 bits.
 constexpr float kLog2E = 1.44269502f, kLog2ELow = 1.92596303e-8f;
 
 // 1.5 * 2^28: x + kFrameRounder is rounded to a multiple of kFrame.
@@ -27,20 +26,34 @@ __device__ __forceinline__ float power_of_two(float n) {
   return __uint_as_float(__float_as_uint(biased) << 23);
 }
 
+// The power of two by which load_x() multiplies x, which Scale divides the scale by: not 1 where
+// the scale's product with log2(e), to 48 bits, would overflow or have a denormal part. 0 for a
+// scale of 0, in place of which Scale has 1. What such x lose, in 16 bits too, s does not show: an
+// x that overflows has an s that does, and one that becomes 0 an s below 2^-40.
+__device__ __forceinline__ float factor_of_x(const SoftmaxProblem& p) {
+  const float magnitude = fabsf(p.scale);
+  if (magnitude >= 0x1p-60f && magnitude <= 0x1p120f) [[likely]]
+    return 1.0f;
+  if (magnitude > 1.0f) return 0x1p8f;
+  return magnitude > 0.0f ? 0x1p-64f : 0.0f;
+}
+
 // The factors of x, computed once per thread: |scale|, and |scale| * log2(e) = high + low.
 struct Scale {
-  float scale, high, low;
-  float huge;  // N from which on exponentials need a difference; see Reference
+  float scale, high, low, inverse;  // inverse: 1 / high, roughly
+  float huge;                       // N from which on exponentials need a difference; see Reference
 
-  // A scale of 0 is applied by load_x() and 1 from then on.
   __device__ Scale(const SoftmaxProblem& p, bool accurate)
-      : scale(p.scale == 0.0f ? 1.0f : fabsf(p.scale)), huge(accurate ? 1048576.0f : 1024.0f) {
-    // Rounded towards 0, so that `low` is not negative or is made to be so: an infinite x then is
-    // one in the sum of both products, not a NaN.
-    constexpr float kLargest = 3.40282347e38f, kSmallest = 1.40129846e-45f;
-    high = fminf(__fmul_rz(scale, kLog2E), kLargest);
+      : scale(fabsf(p.scale)), huge(accurate ? 1048576.0f : 1024.0f) {
+    const float factor = factor_of_x(p);
+    if (factor != 1.0f) [[unlikely]] {
+      scale = factor > 1.0f ? scale * 0x1p-8f : factor > 0.0f ? scale * 0x1p64f : 1.0f;
+    }
+    // Rounded towards 0, so that `low` is positive: an infinite x then is one in the sum of both
+    // products, not a NaN.
+    high = __fmul_rz(scale, kLog2E);
     low = fmaf(scale, kLog2E, -high) + scale * kLog2ELow;
-    if (!(fabsf(low) < high) || low == 0.0f) low = kSmallest;
+    inverse = __fdividef(1.0f, high);
   }
 };
 
@@ -74,18 +87,30 @@ struct Reference {
   }
 };
 
-// exp(scale * d) / 2^power within 2 ulp, power an integer. Rounds scale * d to an integer in log2
-// and takes the rest to 48 bits; -inf gives 0, a NaN a NaN.
-__device__ __forceinline__ float accurate_exp(const Scale& scale, float d, float power) {
-  const float bias = kRounder + 127.0f - power;  // 127 + i is the exponent field of 2^i
-  const float biased = fmaxf(fmaf(d, scale.high, bias), kRounder + 1.0f);  // 2^-126 or more
-  const float integer = biased - bias;
-  const float rest = fmaf(d, scale.low, fmaf(d, scale.high, -integer));
-  return ptx::exp2_approx(rest) * __uint_as_float(__float_as_uint(biased) << 23);
+// 2^x for |x| <= 1/2, exactly 1 for 0: within 1.34 * 2^-24, where the special function unit is off
+// by 2.5 * 2^-24. Minimax in the relative error, 2^-28.9.
+__device__ __forceinline__ float exp2_of_fraction(float x) {
+  float value = fmaf(x, 0.000153533416f, 0.00133989006f);
+  value = fmaf(value, x, 0.00961843785f);
+  value = fmaf(value, x, 0.0555033237f);
+  value = fmaf(value, x, 0.240226477f);
+  value = fmaf(value, x, 0.693147182f);
+  return fmaf(value, x, 1.0f);
 }
 
-// Exponentials of x against a reference: for results in FP32 within 2 ulp; for results of 16 bits
-// within 2^-15, which is an eighth of their unit, and with a third of the instructions.
+// exp(scale * d) / 2^power within 1.7 * 2^-24, power an integer; 0 below 2^-126.5, a NaN for a NaN.
+// Rounds scale * d to an integer i in log2 and takes the rest to 48 bits.
+__device__ __forceinline__ float accurate_exp(const Scale& scale, float d, float power) {
+  const float bias = kRounder + 127.0f - power;              // 127 + i is the exponent field of 2^i
+  d = ptx::max_or_nan(d, (power - 127.0f) * scale.inverse);  // there the field is 0, and 2^i is
+  const float biased = fmaf(d, scale.high, bias);
+  const float integer = biased - bias;
+  const float rest = fmaf(d, scale.low, fmaf(d, scale.high, -integer));
+  return exp2_of_fraction(rest) * __uint_as_float(__float_as_uint(biased) << 23);
+}
+
+// Exponentials of x against a reference: for results in FP32 to their last bit; for results of 16
+// bits within 2^-15, which is an eighth of their unit, and with a third of the instructions.
 // kLog2Factor: of() gives 2^kLog2Factor times as much, so that the subnormals of bf16 do not
 // underflow on the way.
 template <bool kAccurate>
@@ -136,28 +161,46 @@ __device__ __forceinline__ float weight(const Scale& scale, float part, const Re
   return accurate_exp(scale, own.shift - whole.shift, whole.power - own.power);
 }
 
-// log y = (s - max) - log(sum exp(s - max)): differences of numbers that are 0 or less lose
-// nothing.
-__device__ __forceinline__ float log_softmax_of(const Scale& scale, float x, float maximum,
-                                                float log_sum) {
-  return fmaf(scale.scale, x - maximum, -log_sum);
+// The value that finish() applies to every element: the factor of its exponential, or in log mode
+// log(sum exp(s - max)).
+struct RowFactor {
+  float high, low;  // of which the factor is the sum
+};
+
+// `whole` is the row's maximum and sum. A sum of 0 is that of a row without a finite largest s, and
+// gives NaN.
+template <bool kAccurate, class Total>
+__device__ __forceinline__ RowFactor factor_of(const SoftmaxProblem& p, const Scale& scale,
+                                               const MaxTotal<Total>& whole) {
+  const auto sum = static_cast<float>(whole.sum);
+  if (p.log_mode()) {
+    // The sum contains the exponential of the maximum, to the bit, and is at least that: the
+    // logarithm is never negative, and 0 where nothing else counts.
+    const Reference to(scale, whole.maximum);
+    const float largest = Exponential<kAccurate>::of(scale, whole.maximum - to.shift, to);
+    return {logf(sum / largest), 0.0f};
+  }
+  const float high = 1.0f / sum;
+  if constexpr (!kAccurate) return {high, 0.0f};
+  float rest = fmaf(-sum, high, 1.0f);
+  if constexpr (std::is_same_v<Total, double>) {
+    rest = fmaf(-static_cast<float>(whole.sum - sum), high, rest);
+  }
+  return {high, rest * high};
 }
 
-// log(sum exp(s - max)) of a row from its sum of Exponential<kAccurate> against its reference.
+// y from an exponential: exactly 1 where that is the sum, which no reciprocal in FP32 would give.
 template <bool kAccurate>
-__device__ __forceinline__ float log_of_sum(const Scale& scale, const MaxSum& row) {
-  const Reference to(scale, row.maximum);
-  float nearest = 0.0f, maximum = 0.0f;  // to max in log2, and the x of it, both from C on
-  if (to.shift == 0.0f) {
-    nearest = fmaf(largest_s(scale, row.maximum), kLog2E, kRounder) - kRounder;
-    maximum = row.maximum;
-  }
-  // The sum against 2^nearest is 0.7 or more, and its logarithm not far from the result.
-  const float sum =
-      row.sum * power_of_two(to.power - nearest - Exponential<kAccurate>::kLog2Factor);
-  // nearest * ln 2 - max, where max = high + low.
-  const float high = __fmul_rn(scale.scale, maximum), low = fmaf(scale.scale, maximum, -high);
-  return logf(sum) + (fmaf(nearest, kLn2, -high) + fmaf(nearest, kLn2Low, -low));
+__device__ __forceinline__ float softmax_of(float exponential, const RowFactor& factor) {
+  if (!kAccurate) return exponential * factor.high;
+  return fmaf(exponential, factor.high, exponential * factor.low);
+}
+
+// log y = (s - max) - log(sum exp(s - max)): differences of numbers that are 0 or less lose
+// nothing. By halves, since x - max may overflow where s - max does not.
+__device__ __forceinline__ float log_softmax_of(const Scale& scale, float x, float maximum,
+                                                const RowFactor& factor) {
+  return fmaf(2.0f * scale.scale, fmaf(0.5f, x, -0.5f * maximum), -factor.high);
 }
 
 // Adds an element to the row's sum in the gradient. The multiply-adds of gradients are explicit:

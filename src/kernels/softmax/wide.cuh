@@ -153,7 +153,7 @@ struct WideTile {
       if (Format::kKeepsFloats && !p.log_mode()) {
         exponentials(p, scale, x, Reference(scale, whole.maximum));
       }
-      finish(p, scale, x, whole.maximum, factor_of<Format>(p, scale, whole));
+      finish(p, scale, x, whole.maximum, factor_of<Format::kAccurate>(p, scale, whole));
       store(x, row.address(p.out, tile), p.out.type, at);
     }
   }
