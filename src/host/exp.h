@@ -38,8 +38,8 @@ template <int kWidth>
   result *= factor;
 }
 
-// Of 2^t, t in FP64: the integer nearest to t, and ln 2 times the rest, for exponentiate_rest().
-// Less than -151 counts as that, which gives exactly 0; a NaN stays one.
+// Splits t of 2^t, in FP64, for exponentiate_rest(): into the integer nearest to t, and ln 2 times
+// the rest. Less than -151 counts as that, which gives exactly 0; a NaN stays one.
 template <int kWidth>
 [[gnu::always_inline]] inline void split_exponent(typename Simd<kWidth>::Double t,
                                                   typename Simd<kWidth>::Float& integer,

@@ -32,12 +32,12 @@ __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, 
   load_x(p, x, address_of<Format>(p.in, r, -shift), at);
   MaxSum own;
   own.maximum = largest(p, x);
-  own.sum = exponentials(p, scale, x, Reference(scale, own.maximum));
+  own.sum = exponentials<kNarrowExp<Format>>(p, scale, x, Reference(scale, own.maximum));
   const auto row = block_merge<typename Format::Total>(scale, own, shared);
   if (Format::kKeepsFloats && !p.log_mode()) {
     change_reference(scale, x, own.maximum, Reference(scale, row.maximum));
   }
-  finish(p, scale, x, row.maximum, factor_of<Format::kAccurate>(p, scale, row));
+  finish<Format::kAccurate>(p, scale, x, row.maximum, factor_of<kNarrowExp<Format>>(p, scale, row));
   store(x, address_of<Format>(p.out, r, -shift), p.out.type, at);
 }
 

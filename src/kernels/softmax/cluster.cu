@@ -161,7 +161,7 @@ struct Warp {
         if constexpr (kWritesBack<Format, kBackward>) {
           change_reference(scale, part.tile.x, part.maximum, to);
         } else if constexpr (Format::kKeepsFloats) {
-          exponentials(p, scale, part.tile.x, to);
+          exponentials<kWideExp<Format>>(p, scale, part.tile.x, to);
         }
       }
       finish(p, scale, part.tile.x, row.maximum, factor);
@@ -285,7 +285,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
     const MaxSum whole = combine_runs<kBackward>(warp.scale, exchange.run, cluster_runs);
     const Reference to(warp.scale, whole.maximum);
     const RowFactor factor =
-        kBackward ? RowFactor{} : factor_of<Format::kAccurate>(p, warp.scale, whole);
+        kBackward ? RowFactor{} : factor_of<kWideExp<Format>>(p, warp.scale, whole);
 
 #pragma unroll
     for (int i = 0; i < kHeld; ++i) {

@@ -52,7 +52,7 @@ struct Scale {
     // Rounded towards 0, so that `low` is positive: an infinite x then is one in the sum of both
     // products, not a NaN.
     high = __fmul_rz(scale, kLog2E);
-    low = fmaf(scale, kLog2E, -high) + scale * kLog2ELow;
+    low = fmaf(scale, kLog2ELow, fmaf(scale, kLog2E, -high));
     inverse = __fdividef(1.0f, high);
   }
 };
@@ -98,39 +98,33 @@ __device__ __forceinline__ float exp2_of_fraction(float x) {
   return fmaf(value, x, 1.0f);
 }
 
-// exp(scale * d) / 2^power within 1.7 * 2^-24, power an integer; 0 below 2^-126.5, a NaN for a NaN.
-// Rounds scale * d to an integer i in log2 and takes the rest to 48 bits.
+// exp(scale * d) / 2^power, power an integer; 0 for -inf, a NaN for a NaN. Rounds scale * d to an
+// integer i in log2 and takes the rest to 48 bits. Within 1.7 * 2^-24 by the polynomial.
+template <Exp kExp>
 __device__ __forceinline__ float accurate_exp(const Scale& scale, float d, float power) {
-  const float bias = kRounder + 127.0f - power;              // 127 + i is the exponent field of 2^i
-  d = ptx::max_or_nan(d, (power - 127.0f) * scale.inverse);  // there the field is 0, and 2^i is
-  const float biased = fmaf(d, scale.high, bias);
+  const float bias = kRounder + 127.0f - power;  // 127 + i is the exponent field of 2^i
+  if constexpr (kExp == Exp::kPolynomial) {
+    d = ptx::max_or_nan(d, (power - 127.0f) * scale.inverse);  // there the field is 0, and 2^i is
+  }
+  float biased = fmaf(d, scale.high, bias);
+  if constexpr (kExp == Exp::kUnit) biased = fmaxf(biased, kRounder + 1.0f);  // 2^-126 or more
   const float integer = biased - bias;
   const float rest = fmaf(d, scale.low, fmaf(d, scale.high, -integer));
-  return exp2_of_fraction(rest) * __uint_as_float(__float_as_uint(biased) << 23);
+  const float fraction = kExp == Exp::kPolynomial ? exp2_of_fraction(rest) : ptx::exp2_approx(rest);
+  return fraction * __uint_as_float(__float_as_uint(biased) << 23);
 }
 
-// Exponentials of x against a reference: for results in FP32 to their last bit; for results of 16
-// bits within 2^-15, which is an eighth of their unit, and with a third of the instructions.
-// kLog2Factor: of() gives 2^kLog2Factor times as much, so that the subnormals of bf16 do not
-// underflow on the way.
-template <bool kAccurate>
-struct Exponential;
-
-template <>
-struct Exponential<true> {
-  static constexpr float kLog2Factor = 0.0f;
-  static __device__ __forceinline__ float of(const Scale& scale, float x, const Reference& to) {
-    return accurate_exp(scale, x, to.power);
+// The exponential of x - C against a reference. For results of 16 bits it is within 2^-15, which is
+// an eighth of their unit, with a third of the instructions, and 2^12 times as large, so that the
+// subnormals of bf16 do not underflow on the way.
+template <Exp kExp>
+__device__ __forceinline__ float exponential_of(const Scale& scale, float x, const Reference& to) {
+  if constexpr (kExp == Exp::k16Bit) {
+    return ptx::exp2_approx(fmaf(x, scale.high, 12.0f - to.power));
+  } else {
+    return accurate_exp<kExp>(scale, x, to.power);
   }
-};
-
-template <>
-struct Exponential<false> {
-  static constexpr float kLog2Factor = 12.0f;
-  static __device__ __forceinline__ float of(const Scale& scale, float x, const Reference& to) {
-    return ptx::exp2_approx(fmaf(x, scale.high, kLog2Factor - to.power));
-  }
-};
+}
 
 // x - C
 template <int kCount>
@@ -140,11 +134,11 @@ __device__ __forceinline__ void subtract(float (&x)[kCount], const Reference& to
 }
 
 // The exponentials of some x - C in their place.
-template <bool kAccurate, int kCount>
+template <Exp kExp, int kCount>
 __device__ __forceinline__ void take_exponentials(const Scale& scale, float (&x)[kCount],
                                                   const Reference& to) {
 #pragma unroll
-  for (float& v : x) v = Exponential<kAccurate>::of(scale, v, to);
+  for (float& v : x) v = exponential_of<kExp>(scale, v, to);
 }
 
 // The factor by which the sum of a part, given the part's maximum, is multiplied in the sum of the
@@ -158,7 +152,7 @@ __device__ __forceinline__ float weight(const Scale& scale, float part, const Re
   if (own.shift == 0.0f && whole.shift == 0.0f) {
     return power_of_two(own.power - whole.power);
   }
-  return accurate_exp(scale, own.shift - whole.shift, whole.power - own.power);
+  return accurate_exp<Exp::kUnit>(scale, own.shift - whole.shift, whole.power - own.power);
 }
 
 // The value that finish() applies to every element: the factor of its exponential, or in log mode
@@ -169,7 +163,7 @@ struct RowFactor {
 
 // `whole` is the row's maximum and sum. A sum of 0 is that of a row without a finite largest s, and
 // gives NaN.
-template <bool kAccurate, class Total>
+template <Exp kExp, class Total>
 __device__ __forceinline__ RowFactor factor_of(const SoftmaxProblem& p, const Scale& scale,
                                                const MaxTotal<Total>& whole) {
   const auto sum = static_cast<float>(whole.sum);
@@ -177,11 +171,10 @@ __device__ __forceinline__ RowFactor factor_of(const SoftmaxProblem& p, const Sc
     // The sum contains the exponential of the maximum, to the bit, and is at least that: the
     // logarithm is never negative, and 0 where nothing else counts.
     const Reference to(scale, whole.maximum);
-    const float largest = Exponential<kAccurate>::of(scale, whole.maximum - to.shift, to);
+    const float largest = exponential_of<kExp>(scale, whole.maximum - to.shift, to);
     return {logf(sum / largest), 0.0f};
   }
   const float high = 1.0f / sum;
-  if constexpr (!kAccurate) return {high, 0.0f};
   float rest = fmaf(-sum, high, 1.0f);
   if constexpr (std::is_same_v<Total, double>) {
     rest = fmaf(-static_cast<float>(whole.sum - sum), high, rest);
@@ -189,11 +182,12 @@ __device__ __forceinline__ RowFactor factor_of(const SoftmaxProblem& p, const Sc
   return {high, rest * high};
 }
 
-// y from an exponential: exactly 1 where that is the sum, which no reciprocal in FP32 would give.
-template <bool kAccurate>
+// y from an exponential. kExact: with both parts of the factor, which gives exactly 1 where the
+// exponential is the sum, as no reciprocal in FP32 would.
+template <bool kExact>
 __device__ __forceinline__ float softmax_of(float exponential, const RowFactor& factor) {
-  if (!kAccurate) return exponential * factor.high;
-  return fmaf(exponential, factor.high, exponential * factor.low);
+  return kExact ? fmaf(exponential, factor.high, exponential * factor.low)
+                : exponential * factor.high;
 }
 
 // log y = (s - max) - log(sum exp(s - max)): differences of numbers that are 0 or less lose

@@ -39,12 +39,12 @@ __device__ void forward_row(const SoftmaxProblem& p, int64_t r, int lane) {
   const auto exponential = [&](int64_t c) {
     float e[1] = {x(c)};
     subtract(e, to);
-    take_exponentials<true>(scale, e, to);
+    take_exponentials<Exp::kPolynomial>(scale, e, to);
     return e[0];
   };
   for (int64_t c = lane; c < p.cols; c += 32) row.sum += exponential(c);
   row.sum = warp_reduce<Sum>(row.sum);
-  const RowFactor factor = factor_of<true>(p, scale, row);
+  const RowFactor factor = factor_of<Exp::kPolynomial>(p, scale, row);
   for (int64_t c = lane; c < p.cols; c += 32) {
     write(p.out, r, c,
           p.log_mode() ? log_softmax_of(scale, x(c), row.maximum, factor)

@@ -84,18 +84,16 @@ __device__ __forceinline__ float largest(const SoftmaxProblem& p, const Packs<Fo
 
 // The sum of the exponentials; those of packs are added in `Total`. In a softmax whose format keeps
 // floats the exponentials replace x.
-template <class Total = float, class Format, int kPacks>
+template <Exp kExp, class Total = float, class Format, int kPacks>
 __device__ __forceinline__ Total exponentials(const SoftmaxProblem& p, const Scale& scale,
                                               Packs<Format, kPacks>& x, const Reference& to) {
-  // A single element is no sum that converting pays for.
-  using PackSum = std::conditional_t<Format::kPack == 1, float, Total>;
-  PackSum sum[kPacks];
+  Total sum[kPacks];
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
     float e[Format::kPack];
     x.get(k, p.in.type, e);
     subtract(e, to);
-    take_exponentials<Format::kAccurate>(scale, e, to);
+    take_exponentials<kExp>(scale, e, to);
     sum[k] = sum_of<Format::kPack>(e);
     if (Format::kKeepsFloats && !p.log_mode()) x.set(k, p.in.type, e);
   }
@@ -120,8 +118,9 @@ __device__ __forceinline__ void change_reference(const Scale& scale, Packs<Forma
   change_all(e, MYGEMM_R_32F, [&](float v, int, int) { return v * first * second; });
 }
 
-// Computes y in place of x or of the exponentials; those that were not kept are computed again.
-template <class Format, int kPacks>
+// Computes y in place of x or of the exponentials; those that were not kept, for results of 16
+// bits, are computed again. kExact: see softmax_of().
+template <bool kExact = false, class Format, int kPacks>
 __device__ __forceinline__ void finish(const SoftmaxProblem& p, const Scale& scale,
                                        Packs<Format, kPacks>& x, float maximum,
                                        const RowFactor& factor) {
@@ -136,10 +135,10 @@ __device__ __forceinline__ void finish(const SoftmaxProblem& p, const Scale& sca
     } else {
       if (!Format::kKeepsFloats) {
         subtract(value, to);
-        take_exponentials<Format::kAccurate>(scale, value, to);
+        take_exponentials<Exp::k16Bit>(scale, value, to);
       }
 #pragma unroll
-      for (float& v : value) v = softmax_of<Format::kAccurate>(v, factor);
+      for (float& v : value) v = softmax_of<kExact>(v, factor);
     }
     x.set(k, p.out.type, value);
   }
