@@ -194,8 +194,10 @@ MYGEMM_API mygemmStatus_t mygemm_gemm(mygemmHandle_t handle, const mygemmGemm_t 
  * three types. scale: any finite value, any sign, or zero.
  * In place when y = x with ytype of the same width as xtype and ldy = ldx; any other overlap of
  * their elements is an error.
- * A row with a NaN, with +inf as its largest s, or with nothing but -inf gives NaN throughout
- * (log-softmax: likewise); an s of -inf in a row with a finite element gives exactly 0 (log: -inf).
+ * A row with a NaN, or whose largest s is infinite once rounded to FP32, gives NaN throughout
+ * (log-softmax: likewise); an s of -inf in any other row gives exactly 0 (log: -inf). Nothing else
+ * overflows on the way, whatever the scale. A row of one column gives exactly 1 (log: 0).
+ * Probabilities never exceed 1, their logarithms never 0. docs/accuracy.md has the errors.
  * rows = 0 or cols = 0 succeeds and touches nothing. Padding (columns cols to ld) is neither read
  * nor written. Pointers are multiples of their element's size.
  * Errors: NOT_INITIALIZED, INVALID_VALUE, EXECUTION_FAILED. */

@@ -23,6 +23,7 @@ SimdLevel simd_level();
 template <int kWidth>
 struct Simd {
   typedef float Float __attribute__((vector_size(kWidth * 4)));
+  typedef double Double __attribute__((vector_size(kWidth * 8)));
   typedef int32_t Int __attribute__((vector_size(kWidth * 4)));
   typedef uint32_t Uint __attribute__((vector_size(kWidth * 4)));
   typedef uint16_t Short __attribute__((vector_size(kWidth * 2)));

@@ -37,16 +37,17 @@ void set(const TypedMatrix& matrix, int64_t r, int64_t c, float value) {
 }
 
 void naive_forward(const SoftmaxProblem& problem, int64_t r) {
-  const auto scaled = [&](int64_t c) { return problem.scale * get(problem.in, r, c); };
-  float maximum = -std::numeric_limits<float>::infinity();
+  const auto scaled = [&](int64_t c) { return double{problem.scale} * get(problem.in, r, c); };
+  double maximum = -std::numeric_limits<double>::infinity();
   for (int64_t c = 0; c < problem.cols; ++c) maximum = std::fmax(maximum, scaled(c));
+  if (!(std::fabs(maximum) < kOverflow)) maximum = std::numeric_limits<double>::quiet_NaN();
   double sum = 0.0;
   for (int64_t c = 0; c < problem.cols; ++c) sum += std::exp(scaled(c) - maximum);
-  const float log_sum = static_cast<float>(std::log(sum));
-  const float factor = static_cast<float>(1.0 / sum);
+  const double log_sum = std::log(sum);
   for (int64_t c = 0; c < problem.cols; ++c) {
-    const float shifted = scaled(c) - maximum;
-    set(problem.out, r, c, problem.log_mode() ? shifted - log_sum : std::exp(shifted) * factor);
+    const double shifted = scaled(c) - maximum;
+    const double result = problem.log_mode() ? shifted - log_sum : std::exp(shifted) / sum;
+    set(problem.out, r, c, static_cast<float>(result));
   }
 }
 
@@ -83,7 +84,7 @@ void run_row(const SoftmaxProblem& problem, int64_t row, ChunkScratch& scratch) 
   const int64_t chunks = ceil_div(problem.cols, kChunk);
   RowSum sum = kernels.reduce(problem, chunk_at(problem, row, 0), scratch);
   for (int64_t i = 1; i < chunks; ++i) {
-    sum.add(kernels.reduce(problem, chunk_at(problem, row, i), scratch));
+    sum.add(Scale(problem), kernels.reduce(problem, chunk_at(problem, row, i), scratch));
   }
   for (int64_t i = 0; i < chunks; ++i) {
     kernels.write(problem, chunk_at(problem, row, i), sum, chunks == 1, scratch);
@@ -99,7 +100,7 @@ void run_row_together(const SoftmaxProblem& problem, int64_t row, int threads, R
     parts[i] = kernels.reduce(problem, chunk_at(problem, row, i), scratch);
   });
   RowSum sum = parts[0];
-  for (int64_t i = 1; i < chunks; ++i) sum.add(parts[i]);
+  for (int64_t i = 1; i < chunks; ++i) sum.add(Scale(problem), parts[i]);
   parallel_for(chunks, threads, [&](int64_t i, int) {
     ChunkScratch scratch;
     kernels.write(problem, chunk_at(problem, row, i), sum, false, scratch);

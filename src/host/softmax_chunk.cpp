@@ -16,13 +16,13 @@ namespace mygemm::host {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-// Sums are FP32 within runs of this many columns and FP64 beyond: with 4 lanes, a whole chunk in
-// FP32 lost 4 bits. A multiple of every vector width.
-constexpr int64_t kSumRun = 512;
+// Sums are FP32 within runs of this many columns and FP64 beyond: a lane's sum is rounded 16 times.
+template <int kWidth>
+constexpr int64_t kSumRun = 16 * kWidth;
 
 template <class Type, int kWidth>
 [[gnu::always_inline]] inline void load_run(const TypedMatrix& matrix, const Chunk& chunk,
-                                            float scale, float padding, float* to) {
+                                            float factor, float padding, float* to) {
   using Storage = typename Type::Storage;
   typename Simd<kWidth>::Float value;
   const Storage* from =
@@ -30,23 +30,23 @@ template <class Type, int kWidth>
   int64_t i = 0;
   for (; i + kWidth <= chunk.count; i += kWidth) {
     load_floats<Type, kWidth>(from + i, value);
-    store(to + i, value * scale);
+    store(to + i, value * factor);
   }
   if (i < chunk.count) {
     load_tail<Type, kWidth>(from + i, chunk.count - i, value);
-    store(to + i, value * scale);
+    store(to + i, value * factor);
     std::fill(to + chunk.count, to + i + kWidth, padding);
   }
 }
 
-// scale * the chunk of `matrix` in FP32, filled up with `padding` to whole vectors.
+// factor * the chunk of `matrix` in FP32, filled up with `padding` to whole vectors.
 template <int kWidth>
 [[gnu::always_inline]] inline void load_chunk(const TypedMatrix& matrix, const Chunk& chunk,
-                                              float scale, float padding, float* to) {
+                                              float factor, float padding, float* to) {
   switch (matrix.type) {
-    case MYGEMM_R_32F: return load_run<Fp32, kWidth>(matrix, chunk, scale, padding, to);
-    case MYGEMM_R_16F: return load_run<Fp16, kWidth>(matrix, chunk, scale, padding, to);
-    case MYGEMM_R_16BF: return load_run<Bf16, kWidth>(matrix, chunk, scale, padding, to);
+    case MYGEMM_R_32F: return load_run<Fp32, kWidth>(matrix, chunk, factor, padding, to);
+    case MYGEMM_R_16F: return load_run<Fp16, kWidth>(matrix, chunk, factor, padding, to);
+    case MYGEMM_R_16BF: return load_run<Bf16, kWidth>(matrix, chunk, factor, padding, to);
   }
 }
 
@@ -108,19 +108,43 @@ template <int kWidth>
   return sum;
 }
 
-// values = exp(values - base); their sum.
+// size * (values - maximum)
 template <int kWidth>
-[[gnu::always_inline]] inline double exponentiate_run(float* values, int64_t count, float base) {
+[[gnu::always_inline]] inline void load_differences(const float* values, double size, float maximum,
+                                                    typename Simd<kWidth>::Double& difference) {
+  typename Simd<kWidth>::Float value;
+  load(value, values);
+  difference = __builtin_convertvector(value, typename Simd<kWidth>::Double) - maximum;
+  difference *= size;
+}
+
+// values = exp(size * (values - maximum)); their sum. The differences are taken with half as many
+// lanes as the rest: compilers convert vectors of FP64 that fill a register, but no wider ones.
+template <int kWidth>
+[[gnu::always_inline]] inline double exponentiate_run(float* values, int64_t count, double size,
+                                                      float maximum) {
+  constexpr int kHalf = kWidth / 2;
+  constexpr double kLog2E = 1.4426950408889634;
+  float integers[kSumRun<kWidth>], rests[kSumRun<kWidth>];
   double total = 0.0;
-  for (int64_t begin = 0; begin < count; begin += kSumRun) {
-    typename Simd<kWidth>::Float value;
+  for (int64_t begin = 0; begin < count; begin += kSumRun<kWidth>) {
+    const int64_t end = std::min(count, begin + kSumRun<kWidth>);
+    const int64_t vectors = (end - begin + kWidth - 1) / kWidth * kWidth;
+    for (int64_t i = 0; i < vectors; i += kHalf) {
+      typename Simd<kHalf>::Double exponent;
+      typename Simd<kHalf>::Float integer, rest;
+      load_differences<kHalf>(values + begin + i, size * kLog2E, maximum, exponent);
+      split_exponent<kHalf>(exponent, integer, rest);
+      store(integers + i, integer);
+      store(rests + i, rest);
+    }
+    typename Simd<kWidth>::Float value, rest;
     typename Simd<kWidth>::Float sum{};
-    const int64_t end = std::min(count, begin + kSumRun);
-    for (int64_t i = begin; i < end; i += kWidth) {
-      load(value, values + i);
-      value -= base;
-      exponentiate<kWidth>(value);
-      store(values + i, value);
+    for (int64_t i = 0; i < vectors; i += kWidth) {
+      load(value, integers + i);
+      load(rest, rests + i);
+      exponentiate_rest<kWidth>(value + kExpRound, rest, value);
+      store(values + begin + i, value);
       sum += value;
     }
     total += add_lanes<kWidth>(sum);
@@ -132,10 +156,10 @@ template <int kWidth>
 template <int kWidth>
 [[gnu::always_inline]] inline double add_run(const float* a, const float* b, int64_t count) {
   double total = 0.0;
-  for (int64_t begin = 0; begin < count; begin += kSumRun) {
+  for (int64_t begin = 0; begin < count; begin += kSumRun<kWidth>) {
     typename Simd<kWidth>::Float left, right;
     typename Simd<kWidth>::Float sum{};
-    const int64_t end = std::min(count, begin + kSumRun);
+    const int64_t end = std::min(count, begin + kSumRun<kWidth>);
     for (int64_t i = begin; i < end; i += kWidth) {
       load(left, a + i);
       if (b != nullptr) {
@@ -153,11 +177,12 @@ template <int kWidth>
 [[gnu::always_inline]] inline RowSum reduce(const SoftmaxProblem& problem, const Chunk& chunk,
                                             ChunkScratch& scratch) {
   if (!problem.backward) {
-    load_chunk<kWidth>(problem.in, chunk, problem.scale, -kInfinity, scratch.first);
+    const Scale scale(problem);
+    load_chunk<kWidth>(problem.in, chunk, scale.sign, -kInfinity, scratch.first);
     const float maximum = largest<kWidth>(scratch.first, chunk.count);
     // A chunk of nothing but -inf adds 0 to a row that has finite elements elsewhere.
     const float base = maximum == -kInfinity ? 0.0f : maximum;
-    return {maximum, exponentiate_run<kWidth>(scratch.first, chunk.count, base)};
+    return {maximum, exponentiate_run<kWidth>(scratch.first, chunk.count, scale.size, base)};
   }
   load_chunk<kWidth>(problem.dy, chunk, 1.0f, 0.0f, scratch.second);
   if (problem.log_mode()) {
@@ -171,21 +196,27 @@ template <int kWidth>
 [[gnu::always_inline]] inline void write_forward(const SoftmaxProblem& problem, const Chunk& chunk,
                                                  const RowSum& row, bool reduced,
                                                  ChunkScratch& scratch) {
-  // Nothing but -inf (and NaN): every element becomes NaN, as -inf - -inf is.
-  const double sum = row.maximum == -kInfinity ? std::numeric_limits<double>::quiet_NaN() : row.sum;
+  const Scale scale(problem);
+  // Nothing but -inf (and NaN), or a largest s that is no number in FP32: every element becomes
+  // NaN.
+  const double sum = std::fabs(scale.size * row.maximum) < kOverflow
+                         ? row.sum
+                         : std::numeric_limits<double>::quiet_NaN();
   float factor = 1.0f;
   if (problem.log_mode()) {
-    load_chunk<kWidth>(problem.in, chunk, problem.scale, 0.0f, scratch.first);
-    const float log_sum = static_cast<float>(std::log(sum));
-    for (int64_t i = 0; i < chunk.count; i += kWidth) {
-      typename Simd<kWidth>::Float value;
-      load(value, scratch.first + i);
-      store(scratch.first + i, value - row.maximum - log_sum);
+    load_chunk<kWidth>(problem.in, chunk, scale.sign, 0.0f, scratch.first);
+    const double log_sum = std::log(sum);
+    constexpr int kHalf = kWidth / 2;
+    for (int64_t i = 0; i < chunk.count; i += kHalf) {
+      typename Simd<kHalf>::Double value;
+      load_differences<kHalf>(scratch.first + i, scale.size, row.maximum, value);
+      value -= log_sum;
+      store(scratch.first + i, __builtin_convertvector(value, typename Simd<kHalf>::Float));
     }
   } else {
     if (!reduced) {
-      load_chunk<kWidth>(problem.in, chunk, problem.scale, 0.0f, scratch.first);
-      exponentiate_run<kWidth>(scratch.first, chunk.count, row.maximum);
+      load_chunk<kWidth>(problem.in, chunk, scale.sign, 0.0f, scratch.first);
+      exponentiate_run<kWidth>(scratch.first, chunk.count, scale.size, row.maximum);
     }
     factor = static_cast<float>(1.0 / sum);
   }
@@ -246,10 +277,11 @@ template <int kWidth>
 
 }  // namespace
 
-void RowSum::add(const RowSum& next) {
+void RowSum::add(const Scale& scale, const RowSum& next) {
   const float top = std::fmax(maximum, next.maximum);
-  const auto rebased = [top](const RowSum& part) {
-    return part.maximum == top ? part.sum : part.sum * std::exp(double{part.maximum} - top);
+  const auto rebased = [&](const RowSum& part) {
+    if (part.maximum == top) return part.sum;
+    return part.sum * std::exp(scale.size * (double{part.maximum} - top));
   };
   sum = rebased(*this) + rebased(next);
   maximum = top;

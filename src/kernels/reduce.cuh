@@ -8,7 +8,10 @@ namespace mygemm {
 
 struct Sum {
   static constexpr float kNothing = 0.0f;
-  static __device__ __forceinline__ float combine(float x, float y) { return x + y; }
+  template <class T>
+  static __device__ __forceinline__ T combine(T x, T y) {
+    return x + y;
+  }
 };
 
 struct Max {
@@ -29,8 +32,8 @@ __device__ __forceinline__ float warp_largest(float value) {
 
 // Reduces over groups of 2^log2_lanes neighbouring lanes; every lane gets the result. Where the
 // number is known only at run time a step costs one branch more.
-template <class Operation>
-__device__ __forceinline__ float warp_reduce(float value, int log2_lanes = 5) {
+template <class Operation, class T>
+__device__ __forceinline__ T warp_reduce(T value, int log2_lanes = 5) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   if constexpr (std::is_same_v<Operation, Max>) {
     if (log2_lanes == 5) return warp_largest(value);

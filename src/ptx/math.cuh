@@ -10,6 +10,17 @@ __device__ __forceinline__ float exp2_approx(float x) {
   return value;
 }
 
+// max.NaN: the larger one, or a NaN where x is one; y is none. SM 80 has the instruction.
+__device__ __forceinline__ float max_or_nan(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+  float value;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(value) : "f"(x), "f"(y));
+  return value;
+#else
+  return x < y ? y : x;
+#endif
+}
+
 // fma.rn: d += a * b. The compiler keeps the order of these, unlike that of fmaf: the order
 // determines how many operands an instruction reads from the same bank of registers.
 __device__ __forceinline__ void fma_in_order(float& d, float a, float b) {

@@ -134,18 +134,34 @@ struct SoftmaxCall {
   int64_t rows, cols;
   mygemmDataType_t type;
   mygemmSoftmaxMode_t mode;
+  bool backward;
 };
 
-// The bits of `rows` rows from `first` on, by the forced kernel or by the plan's choice.
+// `count` random elements of the call's type.
+DeviceBuffer random_elements(const SoftmaxCall& call, uint64_t seed) {
+  const std::vector<float> values = random_floats(call.rows * call.cols, seed);
+  const auto bytes = static_cast<size_t>(type_bytes(call.type));
+  std::vector<unsigned char> elements(values.size() * bytes);
+  for (size_t i = 0; i < values.size(); ++i) encode(call.type, 9 * values[i], &elements[i * bytes]);
+  return DeviceBuffer(elements.data(), elements.size(), 0);
+}
+
+// The bits of `rows` rows from `first` on, by the forced kernel or by the plan's choice. y of a
+// gradient is whatever `in` holds.
 std::vector<unsigned char> bits_of_rows(const SoftmaxCall& call, const DeviceBuffer& in,
-                                        const DeviceBuffer& out, const std::string& forced,
-                                        int64_t first, int64_t rows) {
+                                        const DeviceBuffer& dy, const DeviceBuffer& out,
+                                        const std::string& forced, int64_t first, int64_t rows) {
   const auto row_bytes = static_cast<size_t>(call.cols * type_bytes(call.type));
   const size_t offset = static_cast<size_t>(first) * row_bytes;
   Handle handle(Family::kSoftmax, forced, size_t{1} << 20);
+  const void* x = in.as<char>() + offset;
+  void* result = out.as<char>() + offset;
   const mygemmStatus_t status =
-      mygemm_softmax(handle, call.mode, rows, call.cols, 1, in.as<char>() + offset, call.type,
-                     call.cols, out.as<char>() + offset, call.type, call.cols);
+      call.backward ? mygemm_softmax_backward(handle, call.mode, rows, call.cols, 1, x, call.type,
+                                              call.cols, dy.as<char>() + offset, call.type,
+                                              call.cols, result, call.type, call.cols)
+                    : mygemm_softmax(handle, call.mode, rows, call.cols, 1, x, call.type, call.cols,
+                                     result, call.type, call.cols);
   synchronize();
   std::vector<unsigned char> bits;
   if (status == MYGEMM_STATUS_NOT_SUPPORTED) return bits;
@@ -155,32 +171,51 @@ std::vector<unsigned char> bits_of_rows(const SoftmaxCall& call, const DeviceBuf
   return bits;
 }
 
+// Rows alone and a few together, by the plan's choice, and all rows by each kernel that may be
+// chosen for some number of wide rows.
+void expect_bits_of_columns_alone(const SoftmaxCall& call) {
+  const DeviceBuffer in = random_elements(call, 5);
+  const DeviceBuffer dy = random_elements(call, 6);
+  const DeviceBuffer out(static_cast<size_t>(call.rows * call.cols * type_bytes(call.type)));
+  const auto all = bits_of_rows(call, in, dy, out, "", 0, call.rows);
+  const size_t row_bytes = all.size() / static_cast<size_t>(call.rows);
+  for (const int64_t rows : {int64_t{1}, int64_t{2}, std::max(call.rows * 4 / 9, int64_t{1})}) {
+    for (const int64_t first : {int64_t{0}, (call.rows - rows) / 2, call.rows - rows}) {
+      const auto some = bits_of_rows(call, in, dy, out, "", first, rows);
+      EXPECT_TRUE(std::equal(some.begin(), some.end(),
+                             all.begin() + static_cast<std::ptrdiff_t>(first * row_bytes)))
+          << rows << " rows from " << first << " on, of " << call.cols << " columns";
+    }
+  }
+  for (const char* name : {"cluster", "split", "reread"}) {
+    if (kBuild == Build::kHost || call.cols < 33000) continue;
+    const auto forced = bits_of_rows(call, in, dy, out, name, 0, call.rows);
+    EXPECT_TRUE(forced.empty() || forced == all) << name << ", " << call.cols << " columns";
+  }
+}
+
 using SoftmaxRowBits = BackendTest;
 
 TEST_F(SoftmaxRowBits, DoNotDependOnTheNumberOfRows) {
   const int64_t many = kBuild == Build::kGpu ? 300 : 5;
   for (const mygemmDataType_t type : {MYGEMM_R_32F, MYGEMM_R_16BF}) {
     for (const int64_t cols : {5, 77, 1001, 4096, 33001, 66016}) {
-      const SoftmaxCall call{many, cols, type, cols == 1001 ? MYGEMM_LOG_SOFTMAX : MYGEMM_SOFTMAX};
-      std::vector<unsigned char> x(static_cast<size_t>(many * cols * type_bytes(type)));
-      const std::vector<float> values = random_floats(many * cols, 5);
-      for (size_t i = 0; i < values.size(); ++i) {
-        encode(type, 9 * values[i], &x[i * static_cast<size_t>(type_bytes(type))]);
-      }
-      const DeviceBuffer in(x.data(), x.size(), 0);
-      const DeviceBuffer out(x.size());
-      const auto all = bits_of_rows(call, in, out, "", 0, many);
-      const size_t row_bytes = all.size() / static_cast<size_t>(many);
-      for (const int64_t r : {int64_t{0}, int64_t{3}, many - 1}) {
-        const auto alone = bits_of_rows(call, in, out, "", r, 1);
-        EXPECT_TRUE(std::equal(alone.begin(), alone.end(),
-                               all.begin() + static_cast<std::ptrdiff_t>(r * row_bytes)))
-            << "row " << r << " of " << cols << " columns alone has other bits";
-      }
-      for (const char* name : {"cluster", "split", "reread"}) {
-        if (kBuild == Build::kHost || cols < 33000) continue;
-        const auto forced = bits_of_rows(call, in, out, name, 0, many);
-        EXPECT_TRUE(forced.empty() || forced == all) << name << ", " << cols << " columns";
+      const auto mode = cols == 1001 ? MYGEMM_LOG_SOFTMAX : MYGEMM_SOFTMAX;
+      SCOPED_TRACE(type_name(type));
+      expect_bits_of_columns_alone({many, cols, type, mode, false});
+    }
+  }
+}
+
+// On an H200, 66 rows of 54131 columns run in clusters whose warps hold tiles in registers, and 149
+// rows in others: two kernels, of which one rounded products that the other multiplied and added.
+TEST_F(SoftmaxRowBits, OfGradientsDoNotEither) {
+  const int64_t many = kBuild == Build::kGpu ? 149 : 3;
+  for (const mygemmDataType_t type : {MYGEMM_R_32F, MYGEMM_R_16F}) {
+    for (const mygemmSoftmaxMode_t mode : {MYGEMM_SOFTMAX, MYGEMM_LOG_SOFTMAX}) {
+      for (const int64_t cols : {77, 9001, 54131}) {
+        SCOPED_TRACE(std::string(type_name(type)) + (mode == MYGEMM_LOG_SOFTMAX ? " log" : ""));
+        expect_bits_of_columns_alone({many, cols, type, mode, true});
       }
     }
   }

@@ -166,7 +166,7 @@ Reference softmax_reference(mygemmSoftmaxMode_t mode, int64_t rows, int64_t cols
       has_nan = has_nan || std::isnan(scaled);
       largest = std::max(largest, scaled);
     }
-    const bool undefined = has_nan || std::isinf(largest);
+    const bool undefined = has_nan || std::isinf(static_cast<float>(largest));
     double sum = 0;
     for (const double scaled : s) sum += std::exp(scaled - largest);
     for (int64_t c = 0; c < cols; ++c) {

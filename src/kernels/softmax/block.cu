@@ -8,17 +8,18 @@ namespace mygemm {
 namespace {
 
 // Combines the parts of all threads; every thread gets the result.
-__device__ __forceinline__ MaxSum block_merge(const Scale& scale, MaxSum part,
-                                              BlockStorage& shared) {
+template <class Total>
+__device__ __forceinline__ MaxTotal<Total> block_merge(const Scale& scale, const MaxSum& part,
+                                                       BlockStorage& shared) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-  part = warp_merge(scale, part);
+  const MaxTotal<Total> of_warp = warp_merge<Total>(scale, part);
   if (lane == 0) {
-    shared.maximum[warp] = part.maximum;
-    shared.sum[warp] = part.sum;
+    shared.maximum[warp] = of_warp.maximum;
+    shared.sum[warp] = static_cast<float>(of_warp.sum);
   }
   __syncthreads();  // every warp's part is there
-  return warp_merge(scale, lane < warps ? MaxSum{shared.maximum[lane], shared.sum[lane]}
-                                        : MaxSum{-INFINITY, 0.0f});
+  return warp_merge<Total>(scale, lane < warps ? MaxSum{shared.maximum[lane], shared.sum[lane]}
+                                               : MaxSum{-INFINITY, 0.0f});
 }
 
 // Each thread computes its exponentials against its own maximum, before the row's is known. That
@@ -31,12 +32,12 @@ __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, 
   load_x(p, x, address_of<Format>(p.in, r, -shift), at);
   MaxSum own;
   own.maximum = largest(p, x);
-  own.sum = exponentials(p, scale, x, Reference(scale, own.maximum));
-  const MaxSum row = block_merge(scale, own, shared);
+  own.sum = exponentials<kNarrowExp<Format>>(p, scale, x, Reference(scale, own.maximum));
+  const auto row = block_merge<typename Format::Total>(scale, own, shared);
   if (Format::kKeepsFloats && !p.log_mode()) {
     change_reference(scale, x, own.maximum, Reference(scale, row.maximum));
   }
-  finish(p, scale, x, row.maximum, factor_of<Format>(p, scale, row));
+  finish<Format::kAccurate>(p, scale, x, row.maximum, factor_of<kNarrowExp<Format>>(p, scale, row));
   store(x, address_of<Format>(p.out, r, -shift), p.out.type, at);
 }
 

@@ -151,7 +151,8 @@ struct Warp {
   }
 
   // Computes the results of a tile from the row's maximum and sum.
-  __device__ __forceinline__ void finish_part(const MaxSum& row, const Reference& to, float factor,
+  __device__ __forceinline__ void finish_part(const MaxSum& row, const Reference& to,
+                                              const RowFactor& factor,
                                               Part<Format, kBackward>& part) const {
     if constexpr (kBackward) {
       gradients(p, part.tile.x, part.tile.dy[0], row.sum);
@@ -160,7 +161,7 @@ struct Warp {
         if constexpr (kWritesBack<Format, kBackward>) {
           change_reference(scale, part.tile.x, part.maximum, to);
         } else if constexpr (Format::kKeepsFloats) {
-          exponentials(p, scale, part.tile.x, to);
+          exponentials<kWideExp<Format>>(p, scale, part.tile.x, to);
         }
       }
       finish(p, scale, part.tile.x, row.maximum, factor);
@@ -178,7 +179,8 @@ struct Warp {
   }
   // Writes the results of tile k, the next one in a slot.
   __device__ __forceinline__ void write_tile(const WideRow<Format>& row, int k, const MaxSum& whole,
-                                             const Reference& to, float factor, int64_t next_row) {
+                                             const Reference& to, const RowFactor& factor,
+                                             int64_t next_row) {
     Part<Format, kBackward> part;
     if (kWritesBack<Format, kBackward> && !p.log_mode()) {
       load(part.tile.x, slot(write_at), p.in.type, all(), 0.0f);
@@ -282,7 +284,8 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
     after_next = __shfl_sync(0xffffffffu, exchange.row_after_next, 0);
     const MaxSum whole = combine_runs<kBackward>(warp.scale, exchange.run, cluster_runs);
     const Reference to(warp.scale, whole.maximum);
-    const float factor = kBackward ? 0.0f : factor_of<Format>(p, warp.scale, whole);
+    const RowFactor factor =
+        kBackward ? RowFactor{} : factor_of<kWideExp<Format>>(p, warp.scale, whole);
 
 #pragma unroll
     for (int i = 0; i < kHeld; ++i) {

@@ -1,6 +1,8 @@
 // The element types and layouts that softmax kernels are compiled for. Pure.
 #pragma once
 
+#include <type_traits>
+
 #include "problem.h"
 
 namespace mygemm {
@@ -8,12 +10,22 @@ namespace mygemm {
 // The element widths of a call's matrices.
 enum class Widths { kFp32, k16Bit, kMixed };
 
+// How exponentials are computed.
+enum class Exp {
+  k16Bit,       // for results of 16 bits
+  kUnit,        // by the special function unit, whose error is 2.5 * 2^-24
+  kPolynomial,  // to the last bit, by five instructions more
+};
+
 // The element widths a kernel is compiled for, and how many elements one vectorised access moves.
 // Kernels branch at run time between fp16 and bf16, which costs nothing measurable; a kernel for
 // each combination of the three types would be four times as many.
 //   kPack         elements of one access of a thread: a pack
 //   kWords        32-bit registers that hold a pack
 //   kAccurate     some result has more than 16 bits
+//   kThorough     results in FP32 of rows that registers hold are within 4 ulp. Elsewhere that
+//                 costs time (docs/experiments.md)
+//   Total         type in which their lanes' sums are added: each rounding in FP32 is half an ulp
 //   kKeepsFloats  packs are kept as floats, and exponentials replace x; otherwise packs are kept in
 //                 their own type, in half the registers, and the cheap exponentials of 16-bit
 //                 results are computed twice
@@ -22,6 +34,8 @@ struct Format {
   static constexpr int kWidest = kWidestBytes, kNarrowest = kNarrowestBytes;
   static constexpr int kPack = kPackElements;
   static constexpr bool kAccurate = kWidest == 4;
+  static constexpr bool kThorough = kAccurate && kPack > 1;
+  using Total = std::conditional_t<kThorough, double, float>;
   static constexpr bool kKeepsFloats = kPack < 8;
   static constexpr int kWords = kKeepsFloats ? kPack : kPack / 2;
   static constexpr Widths kWidths = kWidest != kNarrowest ? Widths::kMixed
@@ -37,6 +51,14 @@ using Packs16 = Format<2, 2, 8>;
 using Elements16 = Format<2, 2, 1>;
 using MixedPacks = Format<4, 2, 4>;
 using MixedElements = Format<4, 2, 1>;
+
+// The exponentials of rows that registers hold, and of wide rows.
+template <class Format>
+constexpr Exp kNarrowExp = Format::kThorough   ? Exp::kPolynomial
+                           : Format::kAccurate ? Exp::kUnit
+                                               : Exp::k16Bit;
+template <class Format>
+constexpr Exp kWideExp = Format::kAccurate ? Exp::kUnit : Exp::k16Bit;
 
 // Alignment of the rows of a call's matrices. It is the same for all rows and does not depend on
 // their number, because the bits of a row's result depend on it.

@@ -1,10 +1,10 @@
 // The formulas of mygemm_softmax and mygemm_softmax_backward for single elements; no other file of
 // the device code has them. Device only.
 //
-// x stands for the elements as load_x() leaves them: negated where the scale is negative, so that
-// the largest x has the largest s = |scale| * x. Parts of a matrix row (of a thread, a warp, a
-// block) take their exponentials against a Reference of their own, which is mostly the same one;
-// see weight() for how the parts' sums come together.
+// x stands for the elements as load_x() leaves them: times factor_of_x(), and negated where the
+// scale is negative, so that the largest x has the largest s = Scale::scale * x. Parts of a matrix
+// row (of a thread, a warp, a block) take their exponentials against a Reference of their own,
+// which is mostly the same one; see weight() for how the parts' sums come together.
 #pragma once
 
 #include "kernels/softmax/storage.h"
@@ -14,8 +14,7 @@ namespace mygemm {
 
 // 1.5 * 2^23: x + kRounder has the integer nearest to x in its lowest bits.
 constexpr float kRounder = 12582912.0f;
-// ln(2) = kLn2 + kLn2Low to 48 bits, and log2(e) likewise.
-constexpr float kLn2 = 0.693147182f, kLn2Low = -1.90465421e-9f;
+// log2(e) to 48 bits.
 constexpr float kLog2E = 1.44269502f, kLog2ELow = 1.92596303e-8f;
 
 // 1.5 * 2^28: x + kFrameRounder is rounded to a multiple of kFrame.
@@ -27,20 +26,34 @@ __device__ __forceinline__ float power_of_two(float n) {
   return __uint_as_float(__float_as_uint(biased) << 23);
 }
 
+// The power of two by which load_x() multiplies x, which Scale divides the scale by: not 1 where
+// the scale's product with log2(e), to 48 bits, would overflow or have a denormal part. 0 for a
+// scale of 0, in place of which Scale has 1. What such x lose, in 16 bits too, s does not show: an
+// x that overflows has an s that does, and one that becomes 0 an s below 2^-40.
+__device__ __forceinline__ float factor_of_x(const SoftmaxProblem& p) {
+  const float magnitude = fabsf(p.scale);
+  if (magnitude >= 0x1p-60f && magnitude <= 0x1p120f) [[likely]]
+    return 1.0f;
+  if (magnitude > 1.0f) return 0x1p8f;
+  return magnitude > 0.0f ? 0x1p-64f : 0.0f;
+}
+
 // The factors of x, computed once per thread: |scale|, and |scale| * log2(e) = high + low.
 struct Scale {
-  float scale, high, low;
-  float huge;  // N from which on exponentials need a difference; see Reference
+  float scale, high, low, inverse;  // inverse: 1 / high, roughly
+  float huge;                       // N from which on exponentials need a difference; see Reference
 
-  // A scale of 0 is applied by load_x() and 1 from then on.
   __device__ Scale(const SoftmaxProblem& p, bool accurate)
-      : scale(p.scale == 0.0f ? 1.0f : fabsf(p.scale)), huge(accurate ? 1048576.0f : 1024.0f) {
-    // Rounded towards 0, so that `low` is not negative or is made to be so: an infinite x then is
-    // one in the sum of both products, not a NaN.
-    constexpr float kLargest = 3.40282347e38f, kSmallest = 1.40129846e-45f;
-    high = fminf(__fmul_rz(scale, kLog2E), kLargest);
-    low = fmaf(scale, kLog2E, -high) + scale * kLog2ELow;
-    if (!(fabsf(low) < high) || low == 0.0f) low = kSmallest;
+      : scale(fabsf(p.scale)), huge(accurate ? 1048576.0f : 1024.0f) {
+    const float factor = factor_of_x(p);
+    if (factor != 1.0f) [[unlikely]] {
+      scale = factor > 1.0f ? scale * 0x1p-8f : factor > 0.0f ? scale * 0x1p64f : 1.0f;
+    }
+    // Rounded towards 0, so that `low` is positive: an infinite x then is one in the sum of both
+    // products, not a NaN.
+    high = __fmul_rz(scale, kLog2E);
+    low = fmaf(scale, kLog2ELow, fmaf(scale, kLog2E, -high));
+    inverse = __fdividef(1.0f, high);
   }
 };
 
@@ -74,38 +87,44 @@ struct Reference {
   }
 };
 
-// exp(scale * d) / 2^power within 2 ulp, power an integer. Rounds scale * d to an integer in log2
-// and takes the rest to 48 bits; -inf gives 0, a NaN a NaN.
-__device__ __forceinline__ float accurate_exp(const Scale& scale, float d, float power) {
-  const float bias = kRounder + 127.0f - power;  // 127 + i is the exponent field of 2^i
-  const float biased = fmaxf(fmaf(d, scale.high, bias), kRounder + 1.0f);  // 2^-126 or more
-  const float integer = biased - bias;
-  const float rest = fmaf(d, scale.low, fmaf(d, scale.high, -integer));
-  return ptx::exp2_approx(rest) * __uint_as_float(__float_as_uint(biased) << 23);
+// 2^x for |x| <= 1/2, exactly 1 for 0: within 1.34 * 2^-24, where the special function unit is off
+// by 2.5 * 2^-24. Minimax in the relative error, 2^-28.9.
+__device__ __forceinline__ float exp2_of_fraction(float x) {
+  float value = fmaf(x, 0.000153533416f, 0.00133989006f);
+  value = fmaf(value, x, 0.00961843785f);
+  value = fmaf(value, x, 0.0555033237f);
+  value = fmaf(value, x, 0.240226477f);
+  value = fmaf(value, x, 0.693147182f);
+  return fmaf(value, x, 1.0f);
 }
 
-// Exponentials of x against a reference: for results in FP32 within 2 ulp; for results of 16 bits
-// within 2^-15, which is an eighth of their unit, and with a third of the instructions.
-// kLog2Factor: of() gives 2^kLog2Factor times as much, so that the subnormals of bf16 do not
-// underflow on the way.
-template <bool kAccurate>
-struct Exponential;
-
-template <>
-struct Exponential<true> {
-  static constexpr float kLog2Factor = 0.0f;
-  static __device__ __forceinline__ float of(const Scale& scale, float x, const Reference& to) {
-    return accurate_exp(scale, x, to.power);
+// exp(scale * d) / 2^power, power an integer; 0 for -inf, a NaN for a NaN. Rounds scale * d to an
+// integer i in log2 and takes the rest to 48 bits. Within 1.7 * 2^-24 by the polynomial.
+template <Exp kExp>
+__device__ __forceinline__ float accurate_exp(const Scale& scale, float d, float power) {
+  const float bias = kRounder + 127.0f - power;  // 127 + i is the exponent field of 2^i
+  if constexpr (kExp == Exp::kPolynomial) {
+    d = ptx::max_or_nan(d, (power - 127.0f) * scale.inverse);  // there the field is 0, and 2^i is
   }
-};
+  float biased = fmaf(d, scale.high, bias);
+  if constexpr (kExp == Exp::kUnit) biased = fmaxf(biased, kRounder + 1.0f);  // 2^-126 or more
+  const float integer = biased - bias;
+  const float rest = fmaf(d, scale.low, fmaf(d, scale.high, -integer));
+  const float fraction = kExp == Exp::kPolynomial ? exp2_of_fraction(rest) : ptx::exp2_approx(rest);
+  return fraction * __uint_as_float(__float_as_uint(biased) << 23);
+}
 
-template <>
-struct Exponential<false> {
-  static constexpr float kLog2Factor = 12.0f;
-  static __device__ __forceinline__ float of(const Scale& scale, float x, const Reference& to) {
-    return ptx::exp2_approx(fmaf(x, scale.high, kLog2Factor - to.power));
+// The exponential of x - C against a reference. For results of 16 bits it is within 2^-15, which is
+// an eighth of their unit, with a third of the instructions, and 2^12 times as large, so that the
+// subnormals of bf16 do not underflow on the way.
+template <Exp kExp>
+__device__ __forceinline__ float exponential_of(const Scale& scale, float x, const Reference& to) {
+  if constexpr (kExp == Exp::k16Bit) {
+    return ptx::exp2_approx(fmaf(x, scale.high, 12.0f - to.power));
+  } else {
+    return accurate_exp<kExp>(scale, x, to.power);
   }
-};
+}
 
 // x - C
 template <int kCount>
@@ -115,11 +134,11 @@ __device__ __forceinline__ void subtract(float (&x)[kCount], const Reference& to
 }
 
 // The exponentials of some x - C in their place.
-template <bool kAccurate, int kCount>
+template <Exp kExp, int kCount>
 __device__ __forceinline__ void take_exponentials(const Scale& scale, float (&x)[kCount],
                                                   const Reference& to) {
 #pragma unroll
-  for (float& v : x) v = Exponential<kAccurate>::of(scale, v, to);
+  for (float& v : x) v = exponential_of<kExp>(scale, v, to);
 }
 
 // The factor by which the sum of a part, given the part's maximum, is multiplied in the sum of the
@@ -133,36 +152,56 @@ __device__ __forceinline__ float weight(const Scale& scale, float part, const Re
   if (own.shift == 0.0f && whole.shift == 0.0f) {
     return power_of_two(own.power - whole.power);
   }
-  return accurate_exp(scale, own.shift - whole.shift, whole.power - own.power);
+  return accurate_exp<Exp::kUnit>(scale, own.shift - whole.shift, whole.power - own.power);
+}
+
+// The value that finish() applies to every element: the factor of its exponential, or in log mode
+// log(sum exp(s - max)).
+struct RowFactor {
+  float high, low;  // of which the factor is the sum
+};
+
+// `whole` is the row's maximum and sum. A sum of 0 is that of a row without a finite largest s, and
+// gives NaN.
+template <Exp kExp, class Total>
+__device__ __forceinline__ RowFactor factor_of(const SoftmaxProblem& p, const Scale& scale,
+                                               const MaxTotal<Total>& whole) {
+  const auto sum = static_cast<float>(whole.sum);
+  if (p.log_mode()) {
+    // The sum contains the exponential of the maximum, to the bit, and is at least that: the
+    // logarithm is never negative, and 0 where nothing else counts.
+    const Reference to(scale, whole.maximum);
+    const float largest = exponential_of<kExp>(scale, whole.maximum - to.shift, to);
+    return {logf(sum / largest), 0.0f};
+  }
+  const float high = 1.0f / sum;
+  float rest = fmaf(-sum, high, 1.0f);
+  if constexpr (std::is_same_v<Total, double>) {
+    rest = fmaf(-static_cast<float>(whole.sum - sum), high, rest);
+  }
+  return {high, rest * high};
+}
+
+// y from an exponential. kExact: with both parts of the factor, which gives exactly 1 where the
+// exponential is the sum, as no reciprocal in FP32 would.
+template <bool kExact>
+__device__ __forceinline__ float softmax_of(float exponential, const RowFactor& factor) {
+  return kExact ? fmaf(exponential, factor.high, exponential * factor.low)
+                : exponential * factor.high;
 }
 
 // log y = (s - max) - log(sum exp(s - max)): differences of numbers that are 0 or less lose
-// nothing.
+// nothing. By halves, since x - max may overflow where s - max does not.
 __device__ __forceinline__ float log_softmax_of(const Scale& scale, float x, float maximum,
-                                                float log_sum) {
-  return fmaf(scale.scale, x - maximum, -log_sum);
+                                                const RowFactor& factor) {
+  return fmaf(2.0f * scale.scale, fmaf(0.5f, x, -0.5f * maximum), -factor.high);
 }
 
-// log(sum exp(s - max)) of a row from its sum of Exponential<kAccurate> against its reference.
-template <bool kAccurate>
-__device__ __forceinline__ float log_of_sum(const Scale& scale, const MaxSum& row) {
-  const Reference to(scale, row.maximum);
-  float nearest = 0.0f, maximum = 0.0f;  // to max in log2, and the x of it, both from C on
-  if (to.shift == 0.0f) {
-    nearest = fmaf(largest_s(scale, row.maximum), kLog2E, kRounder) - kRounder;
-    maximum = row.maximum;
-  }
-  // The sum against 2^nearest is 0.7 or more, and its logarithm not far from the result.
-  const float sum =
-      row.sum * power_of_two(to.power - nearest - Exponential<kAccurate>::kLog2Factor);
-  // nearest * ln 2 - max, where max = high + low.
-  const float high = __fmul_rn(scale.scale, maximum), low = fmaf(scale.scale, maximum, -high);
-  return logf(sum) + (fmaf(nearest, kLn2, -high) + fmaf(nearest, kLn2Low, -low));
-}
-
-// The contribution of an element to the row's sum in the gradient.
-__device__ __forceinline__ float gradient_term(const SoftmaxProblem& p, float y, float dy) {
-  return p.log_mode() ? dy : dy * y;
+// Adds an element to the row's sum in the gradient. The multiply-adds of gradients are explicit:
+// left to the compiler, kernels differed in which products they rounded, and so in their bits.
+__device__ __forceinline__ void add_gradient_term(const SoftmaxProblem& p, float& sum, float y,
+                                                  float dy) {
+  sum = fmaf(p.log_mode() ? 1.0f : y, dy, sum);
 }
 
 // dx from the row's sum of the terms above.
@@ -171,7 +210,7 @@ __device__ __forceinline__ float gradient_of(const SoftmaxProblem& p, float y, f
                                              float sum) {
   if (!p.log_mode()) return p.scale * (y * (dy - sum));
   const float exponential = kAccurate ? expf(y) : ptx::exp2_approx(y * kLog2E);
-  return p.scale * (dy - exponential * sum);
+  return p.scale * fmaf(-exponential, sum, dy);
 }
 
 }  // namespace mygemm

@@ -30,7 +30,7 @@ __device__ void forward_row(const SoftmaxProblem& p, int64_t r, int lane) {
     load_x(p, element, address_of<MixedElements>(p.in, r, c), FullPlace{0});
     return __uint_as_float(element.word[0][0]);
   };
-  MaxSum row{-INFINITY, 0.0f};
+  MaxTotal<double> row{-INFINITY, 0.0};  // FP64: the number of terms is not limited
   for (int64_t c = lane; c < p.cols; c += 32) {
     row.maximum = fmaxf(row.maximum, x(c));
   }
@@ -39,29 +39,23 @@ __device__ void forward_row(const SoftmaxProblem& p, int64_t r, int lane) {
   const auto exponential = [&](int64_t c) {
     float e[1] = {x(c)};
     subtract(e, to);
-    take_exponentials<true>(scale, e, to);
+    take_exponentials<Exp::kPolynomial>(scale, e, to);
     return e[0];
   };
-  float lost = 0.0f;  // Kahan summation: the number of terms is not limited
-  for (int64_t c = lane; c < p.cols; c += 32) {
-    const float term = exponential(c) - lost;
-    const float sum = __fadd_rn(row.sum, term);
-    lost = __fsub_rn(__fsub_rn(sum, row.sum), term);
-    row.sum = sum;
-  }
+  for (int64_t c = lane; c < p.cols; c += 32) row.sum += exponential(c);
   row.sum = warp_reduce<Sum>(row.sum);
-  const float factor = factor_of<MixedElements>(p, scale, row);
+  const RowFactor factor = factor_of<Exp::kPolynomial>(p, scale, row);
   for (int64_t c = lane; c < p.cols; c += 32) {
-    write(
-        p.out, r, c,
-        p.log_mode() ? log_softmax_of(scale, x(c), row.maximum, factor) : exponential(c) * factor);
+    write(p.out, r, c,
+          p.log_mode() ? log_softmax_of(scale, x(c), row.maximum, factor)
+                       : softmax_of<true>(exponential(c), factor));
   }
 }
 
 __device__ void backward_row(const SoftmaxProblem& p, int64_t r, int lane) {
   float sum = 0.0f;
   for (int64_t c = lane; c < p.cols; c += 32) {
-    sum += gradient_term(p, element_at(p.in, r, c), element_at(p.dy, r, c));
+    add_gradient_term(p, sum, element_at(p.in, r, c), element_at(p.dy, r, c));
   }
   sum = warp_reduce<Sum>(sum);
   for (int64_t c = lane; c < p.cols; c += 32) {

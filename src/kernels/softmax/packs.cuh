@@ -21,8 +21,8 @@ __device__ __forceinline__ void change_all(Packs<Format, kPacks>& x, mygemmDataT
   }
 }
 
-// Loads x as the formulas take it: negated where the scale is negative, multiplied by 0 where the
-// scale is 0, and -inf for elements outside the row.
+// Loads x as the formulas take it: negated where the scale is negative, times factor_of_x(), and
+// -inf for elements outside the row.
 template <class Format, int kPacks, class Place>
 __device__ __forceinline__ void load_x(const SoftmaxProblem& p, Packs<Format, kPacks>& x,
                                        const void* row, const Place& at) {
@@ -35,11 +35,9 @@ __device__ __forceinline__ void load_x(const SoftmaxProblem& p, Packs<Format, kP
       for (unsigned& word : x.word[k]) word ^= kSigns;
     }
   }
-  if (p.scale == 0.0f) {  // 0 * x is NaN for an infinite x; elements outside the row stay -inf
-    change_all(x, p.in.type, [&](float v, int k, int i) {
-      const float product = v * 0.0f;
-      return at.has(k, i) ? product : v;
-    });
+  const float factor = factor_of_x(p);
+  if (factor != 1.0f) [[unlikely]] {  // 0 * -inf would be NaN outside the row, as it is inside
+    change_all(x, p.in.type, [&](float v, int k, int i) { return at.has(k, i) ? v * factor : v; });
   }
 }
 
@@ -53,9 +51,9 @@ __device__ __forceinline__ T combine_pairs(const T* value, Operation combine) {
                    combine_pairs<kCount - kCount / 2>(value + kCount / 2, combine));
   }
 }
-template <int kCount>
-__device__ __forceinline__ float sum_of(const float* value) {
-  return combine_pairs<kCount>(value, [](float a, float b) { return a + b; });
+template <int kCount, class T>
+__device__ __forceinline__ T sum_of(const T* value) {
+  return combine_pairs<kCount>(value, [](T a, T b) { return a + b; });
 }
 
 // The largest x.
@@ -84,17 +82,18 @@ __device__ __forceinline__ float largest(const SoftmaxProblem& p, const Packs<Fo
   return maximum;
 }
 
-// The sum of the exponentials. In a softmax whose format keeps floats they replace x.
-template <class Format, int kPacks>
-__device__ __forceinline__ float exponentials(const SoftmaxProblem& p, const Scale& scale,
+// The sum of the exponentials; those of packs are added in `Total`. In a softmax whose format keeps
+// floats the exponentials replace x.
+template <Exp kExp, class Total = float, class Format, int kPacks>
+__device__ __forceinline__ Total exponentials(const SoftmaxProblem& p, const Scale& scale,
                                               Packs<Format, kPacks>& x, const Reference& to) {
-  float sum[kPacks];
+  Total sum[kPacks];
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
     float e[Format::kPack];
     x.get(k, p.in.type, e);
     subtract(e, to);
-    take_exponentials<Format::kAccurate>(scale, e, to);
+    take_exponentials<kExp>(scale, e, to);
     sum[k] = sum_of<Format::kPack>(e);
     if (Format::kKeepsFloats && !p.log_mode()) x.set(k, p.in.type, e);
   }
@@ -119,18 +118,12 @@ __device__ __forceinline__ void change_reference(const Scale& scale, Packs<Forma
   change_all(e, MYGEMM_R_32F, [&](float v, int, int) { return v * first * second; });
 }
 
-// The value that finish() applies to every element: log(sum exp(s - max)) in log mode, otherwise
-// the factor of the exponentials. `whole` is the row's maximum and sum.
-template <class Format>
-__device__ __forceinline__ float factor_of(const SoftmaxProblem& p, const Scale& scale,
-                                           const MaxSum& whole) {
-  return p.log_mode() ? log_of_sum<Format::kAccurate>(scale, whole) : 1.0f / whole.sum;
-}
-
-// Computes y in place of x or of the exponentials; those that were not kept are computed again.
-template <class Format, int kPacks>
+// Computes y in place of x or of the exponentials; those that were not kept, for results of 16
+// bits, are computed again. kExact: see softmax_of().
+template <bool kExact = false, class Format, int kPacks>
 __device__ __forceinline__ void finish(const SoftmaxProblem& p, const Scale& scale,
-                                       Packs<Format, kPacks>& x, float maximum, float factor) {
+                                       Packs<Format, kPacks>& x, float maximum,
+                                       const RowFactor& factor) {
   const Reference to(scale, maximum);
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
@@ -142,10 +135,10 @@ __device__ __forceinline__ void finish(const SoftmaxProblem& p, const Scale& sca
     } else {
       if (!Format::kKeepsFloats) {
         subtract(value, to);
-        take_exponentials<Format::kAccurate>(scale, value, to);
+        take_exponentials<Exp::k16Bit>(scale, value, to);
       }
 #pragma unroll
-      for (float& v : value) v *= factor;
+      for (float& v : value) v = softmax_of<kExact>(v, factor);
     }
     x.set(k, p.out.type, value);
   }
@@ -163,7 +156,7 @@ __device__ __forceinline__ float gradient_sum(const SoftmaxProblem& p,
     y.get(k, p.in.type, y_value);
     dy.get(k, p.dy.type, dy_value);
 #pragma unroll
-    for (int i = 0; i < Format::kPack; ++i) sum += gradient_term(p, y_value[i], dy_value[i]);
+    for (int i = 0; i < Format::kPack; ++i) add_gradient_term(p, sum, y_value[i], dy_value[i]);
   }
   return sum;
 }
@@ -186,10 +179,11 @@ __device__ __forceinline__ void gradients(const SoftmaxProblem& p, const Packs<F
 }
 
 // Combines the parts of a warp's lanes; every lane gets the result.
-__device__ __forceinline__ MaxSum warp_merge(const Scale& scale, MaxSum part) {
+template <class Total = float>
+__device__ __forceinline__ MaxTotal<Total> warp_merge(const Scale& scale, MaxSum part) {
   const float maximum = warp_reduce<Max>(part.maximum);
   const float own = part.sum * weight(scale, part.maximum, Reference(scale, maximum));
-  return {maximum, warp_reduce<Sum>(own)};
+  return {maximum, warp_reduce<Sum>(static_cast<Total>(own))};
 }
 
 }  // namespace mygemm

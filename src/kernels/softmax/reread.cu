@@ -40,9 +40,11 @@ __global__ void __launch_bounds__(kRereadThreads, blocks_per_sm())
     }
     __syncthreads();  // every run's sum is there
     const MaxSum whole = combine_runs<kBackward>(scale, shared.run, rows.runs);
+    RowFactor factor{};
+    if (!kBackward) factor = factor_of<kWideExp<Format>>(p, scale, whole);
     for (int64_t t = warp; t < rows.tiles; t += kWarps) {
       tile.load_from(p, row, t);
-      tile.write(p, scale, row, t, whole);
+      tile.write(p, scale, row, t, whole, factor);
     }
     __syncthreads();  // the runs' sums are read before the next row's come
   }

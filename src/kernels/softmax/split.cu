@@ -96,6 +96,7 @@ __global__ void __launch_bounds__(kSplitThreads, blocks_per_sm<Format, kBackward
   const int64_t batches = ceil_div(own.last_tile - own.first_tile, int64_t{kSplitWarps});
   int64_t t = own.first_tile + (batches - 1) * kSplitWarps + threadIdx.x / 32;
   MaxSum whole;
+  RowFactor factor{};
 #pragma unroll 1
   for (bool first = true; t >= own.first_tile; t -= kSplitWarps, first = false) {
     WideTile<Format, kBackward> tile;
@@ -103,8 +104,9 @@ __global__ void __launch_bounds__(kSplitThreads, blocks_per_sm<Format, kBackward
     if (first) {
       ptx::wait_for_previous_grid();
       whole = combine_runs<kBackward>(scale, runs + own.row * rows.runs, rows.runs);
+      if (!kBackward) factor = factor_of<kWideExp<Format>>(p, scale, whole);
     }
-    if (t < own.last_tile) tile.write(p, scale, row, t, whole);
+    if (t < own.last_tile) tile.write(p, scale, row, t, whole, factor);
   }
 }
 

@@ -8,9 +8,12 @@ namespace mygemm {
 
 // The largest x of a part of a row, and the sum of its exponentials against that maximum's
 // Reference (formulas.cuh).
-struct MaxSum {
-  float maximum, sum;
+template <class Total>
+struct MaxTotal {
+  float maximum;
+  Total sum;
 };
+using MaxSum = MaxTotal<float>;
 
 // Block kernel: the result of each warp.
 struct BlockStorage {

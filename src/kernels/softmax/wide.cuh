@@ -56,7 +56,7 @@ struct LaneSum {
       }
       to.shift = 0.0f;
     }
-    seen.sum += exponentials(p, scale, x, to);
+    seen.sum += exponentials<kWideExp<Format>>(p, scale, x, to);
   }
   // Adds the maximum and sum of a tile that another warp computed.
   template <bool kBackward>
@@ -144,16 +144,16 @@ struct WideTile {
   // Computes and writes the tile's results from x, or from y and dy, as they were loaded.
   __device__ __forceinline__ void write(const SoftmaxProblem& p, const Scale& scale,
                                         const WideRow<Format>& row, int64_t tile,
-                                        const MaxSum& whole) {
+                                        const MaxSum& whole, const RowFactor& factor) {
     const TilePlace<Format> at = row.place(tile);
     if constexpr (kBackward) {
       gradients(p, x, dy[0], whole.sum);
       store(dy[0], row.address(p.out, tile), p.out.type, at);
     } else {
       if (Format::kKeepsFloats && !p.log_mode()) {
-        exponentials(p, scale, x, Reference(scale, whole.maximum));
+        exponentials<kWideExp<Format>>(p, scale, x, Reference(scale, whole.maximum));
       }
-      finish(p, scale, x, whole.maximum, factor_of<Format>(p, scale, whole));
+      finish(p, scale, x, whole.maximum, factor);
       store(x, row.address(p.out, tile), p.out.type, at);
     }
   }

@@ -14,6 +14,8 @@ inline float exp2_approx(float x) {
   return value < FLT_MIN ? 0.0f : value;
 }
 
+inline float max_or_nan(float x, float y) { return x < y ? y : x; }
+
 inline void fma_in_order(float& d, float a, float b) { d = std::fma(a, b, d); }
 
 inline void add_in_order(float& d, float a) { d += a; }
