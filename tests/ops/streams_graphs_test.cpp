@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "repeated_product.h"
+#include "stream.h"
 #include "support/handle.h"
 #include "support/memory.h"
 #include "support/random.h"
@@ -18,43 +19,6 @@ namespace {
 constexpr int64_t kExtent = 300;
 constexpr int64_t kDepth = 3000;  // deep enough for kernels that split k
 constexpr size_t kWorkspace = size_t{16} << 20;
-
-void require(cudaError_t error) { ASSERT_EQ(error, cudaSuccess) << cudaGetErrorString(error); }
-
-class Stream {
- public:
-  Stream() { require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~Stream() { cudaStreamDestroy(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  operator cudaStream_t() const { return stream_; }
-  void wait() const { require(cudaStreamSynchronize(stream_)); }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-// A graph of the work that `enqueue` enqueues on a stream, captured once.
-class CapturedGraph {
- public:
-  template <class F>
-  CapturedGraph(cudaStream_t stream, cudaStreamCaptureMode mode, F enqueue) {
-    cudaGraph_t graph = nullptr;
-    require(cudaStreamBeginCapture(stream, mode));
-    enqueue();
-    require(cudaStreamEndCapture(stream, &graph));
-    require(cudaGraphInstantiate(&executable_, graph, 0));
-    require(cudaGraphDestroy(graph));
-  }
-  ~CapturedGraph() { cudaGraphExecDestroy(executable_); }
-  CapturedGraph(const CapturedGraph&) = delete;
-  CapturedGraph& operator=(const CapturedGraph&) = delete;
-
-  void launch(cudaStream_t stream) const { require(cudaGraphLaunch(executable_, stream)); }
-
- private:
-  cudaGraphExec_t executable_ = nullptr;
-};
 
 // The operands of C = alpha A B, softmax of C's rows in place, and the transpose of that.
 class Sequence {

@@ -232,8 +232,7 @@ class Divider {
     const double loading = bytes_ / (load_rate_ * share);
     const double multiplying = products_ / (device_.fp32_flops * kProductShare * share);
     const double rounds = division.blocks / slots_;
-    return kLatencySeconds + kThinLatencySeconds * Tile::kThin +
-           kOverlappedLaunchSeconds +
+    return kLatencySeconds + kThinLatencySeconds * Tile::kThin + kOverlappedLaunchSeconds +
            (division.k_split == KSplit::kCluster ? kClusterSeconds
             : in_workspace                       ? kOverlappedLaunchSeconds
                                                  : 0.0) +
@@ -297,12 +296,12 @@ const char* configure_thin(const GemmKernel& kernel, const GemmFacts& facts,
 
 template <class Tile>
 constexpr GemmBound thin_bound(const GemmFigures& figures) {
-  return {
-      .launches = kOverlappedLaunchSeconds + thin::kLatencySeconds + thin::kThinLatencySeconds * Tile::kThin,
-      .moving = 1.0 / figures.efficiency,
-      .moves_long = true,
-      .not_overlapped = thin::kNotOverlapped,
-      .most_thin = Tile::kThin};
+  return {.launches = kOverlappedLaunchSeconds + thin::kLatencySeconds +
+                      thin::kThinLatencySeconds * Tile::kThin,
+          .moving = 1.0 / figures.efficiency,
+          .moves_long = true,
+          .not_overlapped = thin::kNotOverlapped,
+          .most_thin = Tile::kThin};
 }
 
 namespace cuda {

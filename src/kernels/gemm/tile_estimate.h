@@ -65,12 +65,10 @@ double tile_seconds(GemmConfig* config, const GemmFigures& figures, const TileKe
 
 // The same for tiles of the whole k, overlapped with the transfers of memory, launch included.
 template <class Tile>
-double tile_kernel_seconds(GemmConfig* config, const GemmFigures& figures,
-                           const TileKernel& kernel, const GemmFacts& facts,
-                           const DeviceTraits& device) {
-  const double computing =
-      tile_seconds<Tile>(config, figures, kernel, facts, filled_tiles(*config, facts.problem),
-                         facts.k, device);
+double tile_kernel_seconds(GemmConfig* config, const GemmFigures& figures, const TileKernel& kernel,
+                           const GemmFacts& facts, const DeviceTraits& device) {
+  const double computing = tile_seconds<Tile>(
+      config, figures, kernel, facts, filled_tiles(*config, facts.problem), facts.k, device);
   return launch_seconds(*config) + overlapped(computing, facts.memory_seconds);
 }
 
