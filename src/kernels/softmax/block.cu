@@ -27,9 +27,13 @@ __device__ __forceinline__ MaxTotal<Total> block_merge(const Scale& scale, const
 template <class Format, int kPacks, class Place>
 __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, const Place& at,
                                             int shift, BlockStorage& shared) {
-  const Scale scale(p, Format::kAccurate);
+  // Eight packs of 16 bits are loaded before the factors of x are computed: on sm_86 and sm_89 the
+  // loads of ragged rows do not leave registers for them. With four packs only the reverse fits.
+  constexpr bool kLoadsFirst = Place::kRagged && !Format::kKeepsFloats && kPacks >= kBlockManyPacks;
   Packs<Format, kPacks> x;
-  load_x(p, x, address_of<Format>(p.in, r, -shift), at);
+  if constexpr (kLoadsFirst) load_x(p, x, address_of<Format>(p.in, r, -shift), at);
+  const Scale scale(p, Format::kAccurate);
+  if constexpr (!kLoadsFirst) load_x(p, x, address_of<Format>(p.in, r, -shift), at);
   MaxSum own;
   own.maximum = largest(p, x);
   own.sum = exponentials<kNarrowExp<Format>>(p, scale, x, Reference(scale, own.maximum));
