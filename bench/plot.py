@@ -87,36 +87,40 @@ def plot_sgemm(run, path):
 
 def plot_ratios(run, path):
     """Our speed over the library's for each single product of a run with the suite "random": where
-    in the space of shapes we are ahead, by C's sides, by C's size and k, and by work."""
+    in the space of shapes we are ahead, by C's size and k, and by work."""
     results = runs.measured(run, "sgemm")
     peers = peer_names(results)
     if "random" not in ",".join(run["command_line"]).split(",") or not peers:
         return
     peer = peers[0]
     results = [r for r in results if r["shape"]["form"] == "single" and peer_rate(r, peer)]
-    shapes = [r["shape"] for r in results]
     ratios = [r["rate"] / peer_rate(r, peer) for r in results]
+    shapes = [r["shape"] for r in results]
+    areas, depths = [s["m"] * s["n"] for s in shapes], [s["k"] for s in shapes]
+    aligned = [all(s[name] % 4 == 0 for name in ("lda", "ldb", "ldc")) for s in shapes]
     panels = [
-        ([s["m"] for s in shapes], [s["n"] for s in shapes], "m", "n", 2),
-        ([math.sqrt(s["m"] * s["n"]) for s in shapes], [s["k"] for s in shapes], "√(m n)", "k", 2),
-        ([2.0 * s["m"] * s["n"] * s["k"] for s in shapes], ratios, "FLOP", "ratio", 10),
+        ("leading dimensions multiples of 4", areas, depths, "m n", "k", [True]),
+        ("others", areas, depths, "m n", "k", [False]),
+        ("all", [2.0 * a * k for a, k in zip(areas, depths)], ratios, "FLOP", "ratio",
+         [True, False]),
     ]
     figure, all_axes = plt.subplots(1, 3, figsize=(13, 4.4))
-    for axes, (x, y, xlabel, ylabel, base) in zip(all_axes, panels):
-        axes.set_xscale("log", base=base)
+    for axes, (title, x, y, xlabel, ylabel, alignments) in zip(all_axes, panels):
+        axes.set_xscale("log", base=10)
         axes.set_yscale("log", base=2)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
+        axes.set_title(title, fontsize=9)
         axes.grid(alpha=0.3)
         for thin, marker, name in [(False, "o", f"m and n from {THIN} on"),
                                    (True, "^", f"m or n under {THIN}")]:
-            chosen = [i for i, s in enumerate(shapes) if (min(s["m"], s["n"]) < THIN) == thin]
+            chosen = [i for i, s in enumerate(shapes) if (min(s["m"], s["n"]) < THIN) == thin
+                      and aligned[i] in alignments]
             dots = axes.scatter([x[i] for i in chosen], [y[i] for i in chosen], s=22,
                                 c=[math.log2(ratios[i]) for i in chosen], marker=marker,
                                 cmap="RdBu", vmin=-1, vmax=1, edgecolors="#777777",
                                 linewidths=0.4, label=name)
-    all_axes[0].legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 1.1), ncol=2,
-                       frameon=False)
+    all_axes[2].legend(fontsize=7, loc="upper left", frameon=False)
     all_axes[2].axhline(1.0, color="#555555", linewidth=0.8)
     all_axes[2].yaxis.set_major_formatter("{x:g}")
     bar = figure.colorbar(dots, ax=all_axes[2], ticks=[-1, -0.5, 0, 0.5, 1], extend="both")

@@ -57,18 +57,20 @@ SgemmCase batch(int64_t size, int64_t count, const char* form) {
   return batch(product(size, size, size), count, form);
 }
 
-std::vector<SgemmCase> random_products(const SuiteOptions& options) {
+// Sizes and leading dimensions are multiples of `unit`.
+std::vector<SgemmCase> random_products(const SuiteOptions& options, int64_t unit) {
   std::mt19937_64 random(options.seed);
   std::vector<SgemmCase> cases;
   while (cases.size() < static_cast<size_t>(options.count)) {
     const int64_t most = options.host ? 2048 : 16384;
-    SgemmCase c = product(log_uniform(&random, 1, most), log_uniform(&random, 1, most),
-                          log_uniform(&random, 1, most), one_of<const char*>(&random, {"N", "T"}),
+    const auto extent = [&] { return (log_uniform(&random, 1, most) + unit - 1) / unit * unit; };
+    SgemmCase c = product(extent(), extent(), extent(), one_of<const char*>(&random, {"N", "T"}),
                           one_of<const char*>(&random, {"N", "T"}));
+    const auto padding = [&] { return one_of<int64_t>(&random, {0, 0, unit == 1 ? 3 : unit, 16}); };
     // Half of the matrices lie within larger ones, aligned or not.
-    c.lda = (c.transa == "N" ? c.m : c.k) + one_of<int64_t>(&random, {0, 0, 3, 16});
-    c.ldb = (c.transb == "N" ? c.k : c.n) + one_of<int64_t>(&random, {0, 0, 3, 16});
-    c.ldc = c.m + one_of<int64_t>(&random, {0, 0, 3, 16});
+    c.lda = (c.transa == "N" ? c.m : c.k) + padding();
+    c.ldb = (c.transb == "N" ? c.k : c.n) + padding();
+    c.ldc = c.m + padding();
     cases.push_back(c);
   }
   return cases;
@@ -99,8 +101,9 @@ TransposeCase transpose(int64_t rows, int64_t cols, int64_t element_size = 4, in
 }  // namespace
 
 const std::vector<std::string>& sgemm_suites() {
-  static const std::vector<std::string> names = {"squares", "ops",    "odd",  "skinny", "short",
-                                                 "batched", "random", "data", "tiny"};
+  static const std::vector<std::string> names = {"squares", "ops",     "odd",    "skinny",
+                                                 "short",   "batched", "random", "random_aligned",
+                                                 "data",    "tiny"};
   return names;
 }
 
@@ -187,7 +190,9 @@ std::vector<SgemmCase> sgemm_suite(const std::string& name, const SuiteOptions& 
              batch(128, 256, "strided"),  batch(256, 64, "strided"),  batch(512, 32, "strided"),
              batch(64, 1024, "pointers"), batch(256, 64, "pointers")};
   } else if (name == "random") {
-    cases = random_products(options);
+    cases = random_products(options, 1);
+  } else if (name == "random_aligned") {
+    cases = random_products(options, 4);
   } else if (name == "data") {
     for (int64_t n :
          options.host ? std::vector<int64_t>{64, 256} : std::vector<int64_t>{1024, 2048, 4096}) {

@@ -34,6 +34,7 @@ TRANSPOSE_SHAPES = "Rows/TransposeRow.ShapesSizesAndLayouts/"
 TRANSPOSE_NARROW = "Rows/TransposeRow.NarrowAndSmall/"
 
 EPILOGUE = "kernels/epilogue.cuh"
+GEMM_NAIVE = "kernels/gemm/naive.cu"
 GEMM_TILED = "kernels/gemm/tiled.cu"
 RELU_BITS = "kernels/gemm/relu_bits.cu"
 GEMM_STEPS = "gemm_steps.cpp"
@@ -79,6 +80,11 @@ THEN_ADD_UP = " return launch_planned(context, q, {context.workspace_bytes}, &ke
 
 MUTANTS = [
     # Barriers and waits.
+    *(Mutant(f"gemm {kernel}: the grid before is not awaited", file,
+             "ptx::wait_for_previous_grid();", "", INTEGERS + kernel, **instance)
+      for kernel, file, instance in [
+          ("naive", GEMM_NAIVE, {}), ("tiled", GEMM_TILED, {}), ("small_32x32", SMALL, SMALL_32X32),
+          ("warptiled_64x64", WARPTILED, WARPTILED_64X64), ("sliced_32x16", SLICED, SLICED_32X16)]),
     Mutant("gemm tiled: no barrier before the products", GEMM_TILED,
            "__syncthreads();", "", INTEGERS + "tiled", occurrence=1, occurrences=2),
     Mutant("gemm tiled: no barrier after the products", GEMM_TILED,

@@ -18,13 +18,13 @@ template <int kLanes>
 __global__ void __launch_bounds__(kReduceThreads)
     add_partials(const GemmProblem p, const int64_t splits, const float* partials) {
   static_assert(kLanes == 1 || kLanes == 32);
-  ptx::wait_for_previous_grid();
-  const Scalars scalars(p);
   const int64_t elements = p.m * p.n * p.batch_count;
   const int64_t e = (int64_t{blockIdx.x} * kReduceThreads + threadIdx.x) / kLanes;
   const auto lane = static_cast<int64_t>(threadIdx.x) % kLanes;
   if (e >= elements) return;  // where lanes share an element, whole warps return
   const int64_t i = e % p.m, j = e / p.m % p.n, batch = e / p.m / p.n;
+  ptx::wait_for_previous_grid();  // behind the divisions, so that they overlap it
+  const Scalars scalars(p);
   float* d = p.d.matrix<float>(batch) + i + j * p.d.ld;
   float sum = 0.0f;
 #pragma unroll 8

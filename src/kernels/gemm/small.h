@@ -39,7 +39,9 @@ namespace small {
 
 template <class Tile>
 constexpr estimate::TileKernel tile_kernel() {
-  return {.tiles_per_block = Tile::kTilesPerBlock, .fill_steps = Tile::kStages - 1};
+  return {.tiles_per_block = Tile::kTilesPerBlock,
+          .fill_steps = Tile::kStages - 1,
+          .stores_quads = true};
 }
 
 }  // namespace small

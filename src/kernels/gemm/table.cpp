@@ -151,10 +151,10 @@ constexpr GemmKernel kKernels[] = {
         {.efficiency = 0.68, .step_seconds = 0.86e-6, .misaligned = 1.25, .triangles = true}),
     warptiled_kernel<Tile128x64>(
         "warptiled_128x64",
-        {.efficiency = 0.575, .step_seconds = 0.48e-6, .misaligned = 1.3, .triangles = true}),
+        {.efficiency = 0.66, .step_seconds = 0.42e-6, .misaligned = 1.15, .triangles = true}),
     warptiled_kernel<Tile64x64>(
         "warptiled_64x64",
-        {.efficiency = 0.56, .step_seconds = 0.75e-6, .misaligned = 1.1, .triangles = true}),
+        {.efficiency = 0.6, .step_seconds = 0.65e-6, .misaligned = 1.05, .triangles = true}),
     small_kernel<Tile64x32>("small_64x32",
                             {.efficiency = 0.595, .step_seconds = 1.03e-6, .misaligned = 1.8}),
     small_kernel<Tile32x32>("small_32x32",
@@ -165,10 +165,10 @@ constexpr GemmKernel kKernels[] = {
         {.efficiency = 0.49, .step_seconds = 1.45e-6, .fill_steps = 1.1, .triangles = true}),
     sliced_kernel<Sliced32x32>(
         "sliced_32x32",
-        {.efficiency = 0.37, .step_seconds = 1.17e-6, .fill_steps = 0.75, .triangles = true}),
+        {.efficiency = 0.37, .step_seconds = 1.12e-6, .fill_steps = 0.75, .triangles = true}),
     sliced_kernel<Sliced32x16>(
         "sliced_32x16",
-        {.efficiency = 0.255, .step_seconds = 1.05e-6, .fill_steps = 0.8, .triangles = true}),
+        {.efficiency = 0.255, .step_seconds = 1.12e-6, .fill_steps = 0.8, .triangles = true}),
     splitk_kernel<Tile64x64>("splitk_64x64", {.efficiency = 0.49, .step_seconds = 0.75e-6}),
     tiled_kernel("tiled", {.efficiency = 0.125, .step_seconds = 1.8e-6, .triangles = true}),
     naive_kernel("naive", {.efficiency = 0.04, .step_seconds = 0.2e-6, .triangles = true}),

@@ -96,7 +96,9 @@ constexpr double kNotOverlapped = 0.2;
 // Bandwidth of L2, as a multiple of the copy bandwidth of device memory.
 constexpr double kL2Share = 2.0;
 // From the launch to the first loads' data, and from the last ones' to the end; H200.
-constexpr double kLatencySeconds = 1.1e-6, kThinLatencySeconds = 0.08e-6;
+constexpr double kLatencySeconds = 1.1e-6, kThinLatencySeconds = 0.12e-6;
+// The second grid, which adds up partial sums, and the wait for it; H200.
+constexpr double kPartialsSeconds = 2.5e-6;
 // The least time of a block.
 constexpr double kBlockSeconds = 2e-6;
 
@@ -234,7 +236,7 @@ class Divider {
     const double rounds = division.blocks / slots_;
     return kLatencySeconds + kThinLatencySeconds * Tile::kThin + kOverlappedLaunchSeconds +
            (division.k_split == KSplit::kCluster ? kClusterSeconds
-            : in_workspace                       ? kOverlappedLaunchSeconds
+            : in_workspace                       ? kPartialsSeconds
                                                  : 0.0) +
            std::max({loading, multiplying, rounds * kBlockSeconds}) +
            kNotOverlapped * std::min(loading, multiplying) +

@@ -15,10 +15,18 @@ constexpr double kBlockSeconds = 0.3e-6;
 
 // Properties of a kernel's blocks that its estimate needs besides its Config and its figures.
 struct TileKernel {
-  int tiles_per_block = 1;  // computed by its warps at once
-  double fill_steps = 0;    // fixed overhead of a block, in k steps
-  bool part_steps = false;  // the last k step takes no longer than its k
+  int tiles_per_block = 1;    // computed by its warps at once
+  double fill_steps = 0;      // fixed overhead of a block, in k steps
+  bool part_steps = false;    // the last k step takes no longer than its k
+  bool stores_quads = false;  // which neighbours exchange where D is not aligned
 };
+
+// Stores of a block beside others of its multiprocessor, for each element. H200, sliced_64x64 of
+// k = 5: three more blocks than others have take 0.8 us.
+constexpr double kPiledElementSeconds = 1e-10;
+
+// Exchange of quads before they are stored, for each element; H200, 5 to 30 k in warptiled_128x128.
+constexpr double kExchangeElementSeconds = 1.5e-10;
 
 // Seconds for `tiles` block tiles of depth k on the whole GPU. A k step of a multiprocessor with r
 // tiles takes step_seconds where r = 1, the time at the kernel's efficiency where the
@@ -49,14 +57,20 @@ double tile_seconds(GemmConfig* config, const GemmFigures& figures, const TileKe
                       : rest > 0 ? lone
                                  : 0.0;
   const double steps = kernel.part_steps ? k / Tile::kBlockK : rounded_up(k / Tile::kBlockK);
+  const double piled_up = steps * (full - last) + (resident - rest) * kPiledElementSeconds *
+                                                      (Tile::kBlockM * Tile::kBlockN);
   config->may_overlap = rounds > 0 || 2.0 * tiles <= device.num_sms ||
-                        steps * (full - last) <= kLaunchSeconds - kOverlappedLaunchSeconds;
+                        piled_up <= kLaunchSeconds - kOverlappedLaunchSeconds;
   const double fill = kernel.fill_steps *
                       (kernel.part_steps ? figures.step_seconds : step_seconds) *
                       (facts.aligned || kernel.part_steps ? 1.0 : kMisalignedFill);
   const double more_tiles =
       rest > kernel.tiles_per_block ? rest / kernel.tiles_per_block - 1.0 : 0.0;
-  const double begin = rounds * kRoundSeconds + more_tiles * kBlockSeconds;
+  const double exchange =
+      kernel.stores_quads && !columns_aligned(facts.problem.d, facts.problem.batch_count)
+          ? (rounds * resident + rest) * kExchangeElementSeconds * (Tile::kBlockM * Tile::kBlockN)
+          : 0.0;
+  const double begin = rounds * kRoundSeconds + more_tiles * kBlockSeconds + exchange;
   const double computing = fill + begin + steps * (rounds * full + last);
   const double l2_bytes = tiles * (Tile::kBlockM + Tile::kBlockN) * k * 4.0;
   const double l2_rate = device.memory_bandwidth * kL2OverMemory;

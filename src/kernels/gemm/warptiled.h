@@ -47,7 +47,7 @@ namespace estimate {
 
 template <class Tile>
 constexpr TileKernel warptiled() {
-  return {.fill_steps = Tile::kStages - 1};
+  return {.fill_steps = Tile::kStages - 1, .stores_quads = true};
 }
 
 }  // namespace estimate
