@@ -189,7 +189,6 @@ __device__ __forceinline__ void store_tile(
     typename Tile::SharedStorage& shared, const WarpTiledArgs& args,
     const float (&sum)[4 * Tile::kQuadsN][4 * Tile::kQuadsM]) {
   const GemmProblem& p = args.p;
-  ptx::wait_for_previous_grid();
   const TileIndex tile = tile_of_block(args, ptx::block_again());
   const TileOrigin origin{tile.batch, tile.m * Tile::kBlockM, tile.n * Tile::kBlockN};
   if (args.partials != nullptr) {
@@ -214,6 +213,7 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
   [[maybe_unused]] constexpr int kUnrolled = unrolled_steps<Tile::kBlockK>();
   auto& shared = shared_storage<typename Tile::SharedStorage>();
   const GemmProblem& p = args.p;
+  ptx::wait_for_previous_grid();
   const TileIndex tile = tile_of_block(args, blockIdx.x);
   const int64_t i0 = tile.m * Tile::kBlockM, j0 = tile.n * Tile::kBlockN;
   if (!p.fills_some(i0, j0, Tile::kBlockM, Tile::kBlockN)) return;

@@ -23,7 +23,7 @@ enum class Exp {
 //   kPack         elements of one access of a thread: a pack
 //   kWords        32-bit registers that hold a pack
 //   kAccurate     some result has more than 16 bits
-//   kThorough     results in FP32 of rows that registers hold are within 4 ulp. Elsewhere that
+//   kThorough     results in FP32 of rows that registers hold are within 4.5 ulp. Elsewhere that
 //                 costs time (docs/experiments.md)
 //   Total         type in which their lanes' sums are added: each rounding in FP32 is half an ulp
 //   kKeepsFloats  packs are kept as floats, and exponentials replace x; otherwise packs are kept in
