@@ -59,9 +59,18 @@ TEST_F(ClusterLaunchTest, AttributesAreTheOnesThatAreKnown) {
   EXPECT_EQ(launch_with(kCooperative), cudaErrorNotSupported);
 }
 
+__global__ void copy_too_early() {
+  const float from = 1;
+  float to = 0;
+  emulator::start_copy(&to, &from, sizeof from);
+  mygemm::ptx::wait_for_previous_grid();
+}
+
 TEST_F(ClusterLaunchTest, BlocksThatMayOverlapMustWait) {
   EXPECT_DEATH(launch_with(cudaLaunchAttributeProgrammaticStreamSerialization, do_nothing),
                "without griddepcontrol.wait");
+  EXPECT_DEATH(launch_with(cudaLaunchAttributeProgrammaticStreamSerialization, copy_too_early),
+               "cp.async before griddepcontrol.wait");
 }
 
 TEST_F(EmulatorTest, OlderDevicesKnowNeitherAttribute) {

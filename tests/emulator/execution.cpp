@@ -340,6 +340,12 @@ unsigned thread_number() { return current; }
 
 void wait_for_previous_grid() { blocks[running_block].waited_for_grid = true; }
 
+void require_previous_grid(const char* instruction) {
+  if (running_grid->may_overlap && !blocks[running_block].waited_for_grid) {
+    stop("%s before griddepcontrol.wait, in a grid that may overlap", instruction);
+  }
+}
+
 bool clustered() { return running_grid->clustered; }
 
 unsigned cluster_rank() { return running_block % cluster_blocks(); }
@@ -381,6 +387,7 @@ void stop(const char* format, ...) {
 }
 
 void start_copy(void* to, const void* from, size_t bytes) {
+  if (from != nullptr) require_previous_grid("cp.async");
   running->copies.start(to, from, bytes);
 }
 

@@ -58,6 +58,9 @@ void wait_for_cluster(Site site);
 
 // Notes that the block waits for the grid before its own.
 void wait_for_previous_grid();
+// Ends the process where the running block may read before that grid has ended. For copies, which a
+// block starts at its beginning.
+void require_previous_grid(const char* instruction);
 
 // Waits for the lanes of `mask`, which must call it with the same name and mask, and returns what
 // each of them passed. Lanes outside the mask are all ones.

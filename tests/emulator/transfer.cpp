@@ -59,6 +59,7 @@ void require_destination(const void* shared, size_t bytes, size_t alignment, con
 void prefetch_map(const CUtensorMap* map) { read_map(map, "prefetch.tensormap"); }
 
 void start_box(void* shared, const CUtensorMap* map, uint64_t* barrier, const int (&at)[3]) {
+  require_previous_grid(kBox);
   const TensorMap tensor = read_map(map, kBox);
   require_fenced(barrier, kBox);
   require_destination(shared, tensor.box_bytes(), alignment_of(tensor), kBox);
@@ -77,6 +78,7 @@ void start_box(void* shared, const CUtensorMap* map, uint64_t* barrier, const in
 }
 
 void start_bulk(void* shared, const void* global, size_t bytes, uint64_t* barrier) {
+  require_previous_grid(kBulk);
   require_fenced(barrier, kBulk);
   if (bytes == 0 || bytes % 16 != 0) stop("%s of %zu bytes", kBulk, bytes);
   require_destination(shared, bytes, 16, kBulk);

@@ -149,16 +149,14 @@ constexpr GemmKernel kKernels[] = {
     warptiled_kernel<Tile128x128>(
         "warptiled_128x128",
         {.efficiency = 0.68, .step_seconds = 0.86e-6, .misaligned = 1.25, .triangles = true}),
-    warptiled_kernel<Tile128x64>(
-        "warptiled_128x64",
-        {.efficiency = 0.66, .step_seconds = 0.42e-6, .misaligned = 1.15, .triangles = true}),
-    warptiled_kernel<Tile64x64>(
-        "warptiled_64x64",
-        {.efficiency = 0.6, .step_seconds = 0.65e-6, .misaligned = 1.05, .triangles = true}),
+    warptiled_kernel<Tile128x64>("warptiled_128x64",
+                                 {.efficiency = 0.575, .step_seconds = 0.48e-6, .triangles = true}),
+    warptiled_kernel<Tile64x64>("warptiled_64x64",
+                                {.efficiency = 0.57, .step_seconds = 0.69e-6, .triangles = true}),
     small_kernel<Tile64x32>("small_64x32",
                             {.efficiency = 0.595, .step_seconds = 1.03e-6, .misaligned = 1.8}),
     small_kernel<Tile32x32>("small_32x32",
-                            {.efficiency = 0.585, .step_seconds = 0.7e-6, .misaligned = 1.75}),
+                            {.efficiency = 0.50, .step_seconds = 0.82e-6, .misaligned = 1.5}),
     small_kernel<Tile16x16>("small_16x16", {.efficiency = 0.20, .step_seconds = 0.55e-6}),
     sliced_kernel<Sliced64x64>(
         "sliced_64x64",

@@ -1,6 +1,6 @@
 // Emulator of the CUDA runtime: stands in for src/ptx/grid.cuh (any SM). Grids run one after
 // another with any launch attributes. A block that ends without waiting is caught where its grid
-// may overlap the one before it; a wait that comes too late is not.
+// may overlap the one before it, as are copies before the wait; other reads and writes are not.
 #pragma once
 
 #include "execution.h"
