@@ -179,7 +179,7 @@ class Measured(unittest.TestCase):
         if figure.exists():
             content = figure.read_text()
             # Text is drawn as outlines, each behind a comment that holds it.
-            for part in ["Speed of mygemm over ", f"{CASES} single FP32 products", "√(m n)",
+            for part in ["Speed of mygemm over ", f"{CASES} single FP32 products", "m n",
                          "FLOP", "ratio", "m or n under 16", "commit "]:
                 self.assertIn(part, content)
 

@@ -177,7 +177,7 @@ MUTANTS = [
            "if (chunk > 0) __syncthreads();", "", THIN_CHUNKS + "thin_4", **THIN_4,
            no_clusters=True),
     Mutant("gemm thin, columns: sums laid over Y too early", THIN_TILE,
-           "__syncthreads();", "{}", THIN_PARTS + "thin_4", occurrence=3, occurrences=4,
+           "__syncthreads();", "{}", GEMM_SHAPES + "thin_4", occurrence=3, occurrences=4,
            **THIN_4),
     Mutant("gemm thin, columns: warps' sums added too early", THIN_TILE,
            "__syncthreads();", "{}", THIN_PARTS + "thin_4", occurrence=4, occurrences=4,
