@@ -47,15 +47,6 @@ Explanation explain(const ExplainCall& call) {
   return explanation;
 }
 
-const char* force_variable(Family family) {
-  switch (family) {
-    case Family::kGemm: return "MYGEMM_FORCE_GEMM";
-    case Family::kSoftmax: return "MYGEMM_FORCE_SOFTMAX";
-    case Family::kTranspose: return "MYGEMM_FORCE_TRANSPOSE";
-  }
-  return "";
-}
-
 mygemmHandle_t create_handle(const Machine& machine) {
   mygemmConfig_t config = MYGEMM_CONFIG_INIT;
   config.backend = machine.cuda() ? MYGEMM_BACKEND_CUDA : MYGEMM_BACKEND_HOST;
@@ -76,7 +67,7 @@ mygemmHandle_t Library::handle(Family family, const std::string& kernel, mygemmM
   if (const auto found = handles_.find(key); found != handles_.end()) {
     return found->second;
   }
-  const char* variable = force_variable(family);
+  const char* variable = mygemm::cli::force_variable(family);
   const char* was = std::getenv(variable);
   const std::optional<std::string> saved = was ? std::optional<std::string>(was) : std::nullopt;
   if (!kernel.empty()) {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "library_words.h"
 #include "machine.h"
 #include "mygemm/mygemm.h"
 
@@ -32,9 +33,7 @@ struct Explanation {
 using ExplainCall = std::function<mygemmStatus_t(char* text, size_t capacity, size_t* length)>;
 Explanation explain(const ExplainCall& call);
 
-// An operation; an environment variable forces one of its kernels.
-enum class Family { kGemm, kSoftmax, kTranspose };
-const char* force_variable(Family family);
+using mygemm::cli::Family;
 
 // Handles of one machine, made when first asked for, all on the machine's stream.
 class Library {

@@ -14,6 +14,7 @@
 #include "command_line.h"
 #include "contest.h"
 #include "distributions.h"
+#include "library_words.h"
 #include "overhead.h"
 #include "progress.h"
 #include "replay.h"
@@ -44,15 +45,8 @@ struct Request {
 
 void add_common_options(CLI::App* app, Request* request) {
   Options& o = request->options;
-  add_choice<mygemmBackend_t>(
-      app, "--backend", &o.backend,
-      {{"auto", MYGEMM_BACKEND_AUTO}, {"cuda", MYGEMM_BACKEND_CUDA}, {"host", MYGEMM_BACKEND_HOST}},
-      "where to measure");
-  add_choice<mygemmMathMode_t>(app, "--math", &o.math,
-                               {{"default", MYGEMM_MATH_DEFAULT},
-                                {"strict", MYGEMM_MATH_STRICT},
-                                {"fast", MYGEMM_MATH_FAST}},
-                               "math mode of mygemm");
+  add_choice(app, "--backend", &o.backend, mygemm::cli::kBackends, "where to measure");
+  add_choice(app, "--math", &o.math, mygemm::cli::kMathModes, "math mode of mygemm");
   app->add_option("--json", o.json, "write results to this file, after every one");
   app->add_option("--groups", o.timer.groups, "groups of calls timed; the median counts")
       ->check(CLI::Range(1, 10000))

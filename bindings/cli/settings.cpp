@@ -7,18 +7,6 @@
 #include "command_line.h"
 
 namespace mygemm::cli {
-namespace {
-
-const char* force_variable(Family family) {
-  switch (family) {
-    case Family::kGemm: return "MYGEMM_FORCE_GEMM";
-    case Family::kSoftmax: return "MYGEMM_FORCE_SOFTMAX";
-    case Family::kTranspose: return "MYGEMM_FORCE_TRANSPOSE";
-  }
-  return "";
-}
-
-}  // namespace
 
 void Settings::force_kernel() const {
   if (!force.empty()) ::setenv(force_variable(family), force.c_str(), 1);
@@ -27,16 +15,11 @@ void Settings::force_kernel() const {
 void add_settings(CLI::App* command, Settings* settings, Family family) {
   settings->family = family;
   constexpr int64_t kMostMiB = int64_t{1} << 30;
-  add_choice<mygemmBackend_t>(
-      command, "--backend", &settings->backend,
-      {{"auto", MYGEMM_BACKEND_AUTO}, {"cuda", MYGEMM_BACKEND_CUDA}, {"host", MYGEMM_BACKEND_HOST}},
-      "where to compute (default: MYGEMM_BACKEND, else a GPU if there is one)");
+  add_choice(command, "--backend", &settings->backend, kBackends,
+             "where to compute (default: MYGEMM_BACKEND, else a GPU if there is one)");
   if (family == Family::kGemm) {
-    add_choice<mygemmMathMode_t>(command, "--math", &settings->math,
-                                 {{"default", MYGEMM_MATH_DEFAULT},
-                                  {"fast", MYGEMM_MATH_FAST},
-                                  {"strict", MYGEMM_MATH_STRICT}},
-                                 "math mode (default: MYGEMM_MATH, else default)");
+    add_choice(command, "--math", &settings->math, kMathModes,
+               "math mode (default: MYGEMM_MATH, else default)");
   }
   command
       ->add_option("--workspace", settings->workspace_mib,

@@ -7,12 +7,10 @@
 #include <optional>
 #include <string>
 
+#include "library_words.h"
 #include "mygemm/mygemm.h"
 
 namespace mygemm::cli {
-
-// Operations whose kernels are forced by a variable of the environment each.
-enum class Family { kGemm, kSoftmax, kTranspose };
 
 struct Settings {
   Family family = Family::kGemm;

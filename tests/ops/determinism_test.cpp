@@ -137,7 +137,7 @@ struct SoftmaxCall {
   bool backward;
 };
 
-// `count` random elements of the call's type.
+// Random elements of the call's type, for all its rows.
 DeviceBuffer random_elements(const SoftmaxCall& call, uint64_t seed) {
   const std::vector<float> values = random_floats(call.rows * call.cols, seed);
   const auto bytes = static_cast<size_t>(type_bytes(call.type));

@@ -1,5 +1,7 @@
 // Ops tests for a GPU only: grids that begin before the one before them in the stream has ended. A
 // product must read what the one before it wrote, and must not write what that one still reads.
+// Here the plan chooses kernels, in streams and graphs and beside other work; determinism_test.cpp
+// forces each kernel in a stream.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -74,9 +76,13 @@ class Chain {
   DeviceBuffer a_, first_, x_[2], copy_;
 };
 
-class Overlap : public BackendTest, public ::testing::WithParamInterface<std::vector<int64_t>> {
+struct Shape {
+  int64_t m, n;
+};
+
+class Overlap : public BackendTest, public ::testing::WithParamInterface<Shape> {
  protected:
-  Overlap() : chain_(GetParam()[0], GetParam()[1]), handle_(kWorkspace) {
+  Overlap() : chain_(GetParam().m, GetParam().n), handle_(kWorkspace) {
     EXPECT_EQ(mygemm_set_stream(handle_, stream_), MYGEMM_STATUS_SUCCESS);
     chain_.enqueue(handle_, stream_, [&](int step) {
       stream_.wait();
@@ -84,6 +90,13 @@ class Overlap : public BackendTest, public ::testing::WithParamInterface<std::ve
     });
     stream_.wait();
     one_by_one_ = chain_.result();
+  }
+
+  // The chain and the copy on one stream.
+  void enqueue() {
+    chain_.enqueue(handle_, stream_, [&](int step) {
+      if (step == kCopied) chain_.enqueue_copy(step, stream_);
+    });
   }
 
   static constexpr int kCopied = 20;  // the step whose result other work reads
@@ -95,20 +108,14 @@ class Overlap : public BackendTest, public ::testing::WithParamInterface<std::ve
 
 TEST_P(Overlap, ProductsInAStream) {
   for (int run = 0; run < 20; ++run) {
-    chain_.enqueue(handle_, stream_, [&](int step) {
-      if (step == kCopied) chain_.enqueue_copy(step, stream_);
-    });
+    enqueue();
     stream_.wait();
     ASSERT_TRUE(chain_.result() == one_by_one_) << "run " << run;
   }
 }
 
 TEST_P(Overlap, ProductsInAGraph) {
-  const CapturedGraph graph(stream_, cudaStreamCaptureModeGlobal, [&] {
-    chain_.enqueue(handle_, stream_, [&](int step) {
-      if (step == kCopied) chain_.enqueue_copy(step, stream_);
-    });
-  });
+  const CapturedGraph graph(stream_, cudaStreamCaptureModeGlobal, [&] { enqueue(); });
   for (int run = 0; run < 20; ++run) graph.launch(stream_);
   stream_.wait();
   EXPECT_TRUE(chain_.result() == one_by_one_);
@@ -137,19 +144,16 @@ TEST_P(Overlap, ProductsInAGraphOfTwoStreams) {
   cudaEventDestroy(join);
 }
 
-std::string text_of(const ::testing::TestParamInfo<std::vector<int64_t>>& info) {
-  return std::to_string(info.param[0]) + "x" + std::to_string(info.param[1]);
+std::string text_of(const ::testing::TestParamInfo<Shape>& info) {
+  return std::to_string(info.param.m) + "x" + std::to_string(info.param.n);
 }
 
-// Naive, thin, sliced, small, warp-tiled and persistent kernels, with and without splits of k.
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, Overlap,
-    ::testing::Values(std::vector<int64_t>{3, 2}, std::vector<int64_t>{33, 1},
-                      std::vector<int64_t>{40, 40}, std::vector<int64_t>{130, 7},
-                      std::vector<int64_t>{257, 300}, std::vector<int64_t>{700, 1},
-                      std::vector<int64_t>{704, 16}, std::vector<int64_t>{1000, 60},
-                      std::vector<int64_t>{1024, 1024}, std::vector<int64_t>{2048, 4}),
-    text_of);
+// For naive, thin, sliced and persistent kernels, with and without splits of k.
+INSTANTIATE_TEST_SUITE_P(Shapes, Overlap,
+                         ::testing::Values(Shape{3, 2}, Shape{33, 1}, Shape{40, 40}, Shape{130, 7},
+                                           Shape{257, 300}, Shape{700, 1}, Shape{704, 16},
+                                           Shape{1000, 60}, Shape{1024, 1024}, Shape{2048, 4}),
+                         text_of);
 
 }  // namespace
 }  // namespace mygemm_tests

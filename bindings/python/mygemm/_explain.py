@@ -14,11 +14,11 @@ from ._library import (ACTIVATIONS, BACKEND_AUTO, BACKEND_HOST, DATA_TYPES, OP_N
 from ._softmax import dtype_name, softmax_mode
 
 
-def _int64(number: int) -> int:
+def _int64(number: int, what: str = "") -> int:
     """A size as the library takes it; ctypes would drop what does not fit."""
     number = operator.index(number)
     if not -2**63 <= number < 2**63:
-        raise ValueError(f"{number} does not fit the library's 64-bit sizes")
+        raise ValueError(f"{what}{number} does not fit the library's 64-bit sizes")
     return number
 
 
@@ -30,9 +30,7 @@ def _size(name: str, size: int) -> int:
         raise TypeError(f"{name} = {size!r} must be an integer") from None
     if number < 0:
         raise ValueError(f"{name} = {number} must not be negative")
-    if number >= 2**63:
-        raise ValueError(f"{name} = {number} does not fit the library's 64-bit sizes")
-    return number
+    return _int64(number, f"{name} = ")
 
 
 # A function that asks the library, given the handle, the device's name and where the text goes.

@@ -67,7 +67,7 @@ double tile_seconds(GemmConfig* config, const GemmFigures& figures, const TileKe
   const double more_tiles =
       rest > kernel.tiles_per_block ? rest / kernel.tiles_per_block - 1.0 : 0.0;
   const double exchange =
-      kernel.stores_quads && !columns_aligned(facts.problem.d, facts.problem.batch_count)
+      kernel.stores_quads && !facts.d_aligned
           ? (rounds * resident + rest) * kExchangeElementSeconds * (Tile::kBlockM * Tile::kBlockN)
           : 0.0;
   const double begin = rounds * kRoundSeconds + more_tiles * kBlockSeconds + exchange;

@@ -37,6 +37,7 @@ const char* schedule(const GemmFacts& facts, const DeviceTraits& device, const P
   config->threads = Tile::kThreads;
   config->shared_bytes = Tile::kSharedBytes;
   config->resident = 1;
+  config->may_overlap = true;
   config->schedule = {tiles, 0, steps, std::min(tiles, sms)};
   if (stream_k) {
     if (sms > StreamKFlags::kMostBlocks) return "more multiprocessors than there are flags";

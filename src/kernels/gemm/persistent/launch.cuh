@@ -49,9 +49,7 @@ inline Status launch_kernel(void (*kernel)(Args, OperandMap, OperandMap), const 
     clears.may_overlap = true;
     RETURN_IF_ERROR(launch(context, clear_flags, clears, reinterpret_cast<unsigned*>(args.flags)));
   }
-  LaunchShape shape = shape_of(config);
-  shape.may_overlap = true;
-  return launch(context, kernel, shape, args, a, b);
+  return launch(context, kernel, config, args, a, b);
 }
 
 }  // namespace mygemm::persistent

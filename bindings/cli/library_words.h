@@ -1,0 +1,30 @@
+// Settings of the library as words of a command line, shared by mygemm and mygemm-bench.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mygemm/mygemm.h"
+
+namespace mygemm::cli {
+
+inline const std::vector<std::pair<std::string, mygemmBackend_t>> kBackends = {
+    {"auto", MYGEMM_BACKEND_AUTO}, {"cuda", MYGEMM_BACKEND_CUDA}, {"host", MYGEMM_BACKEND_HOST}};
+inline const std::vector<std::pair<std::string, mygemmMathMode_t>> kMathModes = {
+    {"default", MYGEMM_MATH_DEFAULT}, {"fast", MYGEMM_MATH_FAST}, {"strict", MYGEMM_MATH_STRICT}};
+
+// Operations. A variable of the environment forces a kernel of each; handles read it when they are
+// made.
+enum class Family { kGemm, kSoftmax, kTranspose };
+
+constexpr const char* force_variable(Family family) {
+  switch (family) {
+    case Family::kGemm: return "MYGEMM_FORCE_GEMM";
+    case Family::kSoftmax: return "MYGEMM_FORCE_SOFTMAX";
+    case Family::kTranspose: return "MYGEMM_FORCE_TRANSPOSE";
+  }
+  return "";
+}
+
+}  // namespace mygemm::cli
