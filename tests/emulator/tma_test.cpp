@@ -98,7 +98,9 @@ TYPED_TEST(TmaElements, BoxesReachBeyondEveryEdge) {
   const TensorMapShape shape = {
       tensor.data(), kSize, {kCols, kRows, kDepth}, {kPitch * kSize, kSlice * kSize},
       {16, 4, 2},    false};
-  for (const At at : {At{0, 0, 0}, At{2, 1, 1}, At{-3, -2, -1}, At{10, 3, 2}, At{100, 0, 0}}) {
+  constexpr int kChunk = 16 / kSize;  // boxes begin at multiples of 16 bytes
+  for (const At at : {At{0, 0, 0}, At{kChunk, 1, 1}, At{-kChunk, -2, -1},
+                      At{16 / kChunk * kChunk, 3, 2}, At{96, 0, 0}}) {
     const std::vector<T> box = box_of<T>(shape, at);
     for (int i = 0; i < static_cast<int>(box.size()); ++i) {
       const int x = at.x + i % 16, y = at.y + i / 16 % 4, z = at.z + i / 64;
@@ -240,6 +242,7 @@ TEST_F(TmaTest, LastPhaseIsOverAtOnce) {
 
 struct Step {
   int offset = 0;         // of the buffer in shared memory
+  int x = 0;              // the box's first element
   unsigned bytes = 128;   // announced
   unsigned arrivals = 1;  // of the barrier
   bool fenced = true;
@@ -254,7 +257,7 @@ __global__ void load_row(const __grid_constant__ CUtensorMap map, Step step) {
   if (step.fenced) ptx::mbarrier_init_fence();
   if (step.overwritten) shared.full = 0;
   ptx::mbarrier_arrive_expect_tx(&shared.full, step.bytes);
-  ptx::tma_load_3d(shared.bytes + step.offset, &map, &shared.full, 0, 0, 0);
+  ptx::tma_load_3d(shared.bytes + step.offset, &map, &shared.full, step.x, 0, 0);
   if (step.waits) ptx::mbarrier_wait(&shared.full, 0);
 }
 
@@ -302,6 +305,8 @@ TEST_F(TmaDeathTest, MisuseIsCaught) {
   EXPECT_EQ(run({.offset = 128}), cudaSuccess);
   EXPECT_DEATH(run({.offset = 64}), "misaligned cp.async.bulk.tensor");
   EXPECT_DEATH(run({.offset = 128}, nullptr, true), "no multiple of 1024");
+  EXPECT_EQ(run({.x = 4}), cudaSuccess);
+  EXPECT_DEATH(run({.x = 2}), "begins at element 2 of a line");
   EXPECT_DEATH(run({.offset = 5120}), "beyond the block's shared memory");
   EXPECT_DEATH(run({.bytes = 1u << 20}), "waits for 1048576 bytes");
   EXPECT_DEATH(run({.arrivals = 0}), "for 0 arrivals");

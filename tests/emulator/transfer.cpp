@@ -68,6 +68,10 @@ void start_box(void* shared, const CUtensorMap* map, uint64_t* barrier, const in
   }
   auto* const to = static_cast<std::byte*>(shared);
   const int x = at[0], y = at[1], z = at[2];
+  if (tensor.element_bytes() * static_cast<size_t>(x) % 16 != 0) {
+    // On a GPU that is an illegal instruction.
+    stop("%s of a box that begins at element %d of a line, no multiple of 16 bytes", kBox, x);
+  }
   char description[64];
   std::snprintf(description, sizeof description, "copy of box (%d, %d, %d)", x, y, z);
   start(to, {kBox, resident_block(), tensor.box_bytes(), barrier,

@@ -15,6 +15,7 @@ void append(std::string* text, const char* format, auto... arguments) {
 const char* name_of(OperandLoad load) {
   switch (load) {
     case OperandLoad::kTensorMap: return "TMA";
+    case OperandLoad::kShiftedMaps: return "TMA, shifted";
     case OperandLoad::kCopy16: return "16-byte copies";
     case OperandLoad::kCopy4: return "4-byte copies";
     default: return "transposing copies";

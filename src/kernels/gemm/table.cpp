@@ -128,11 +128,14 @@ constexpr GemmKernel kKernels[] = {
     tensor_kernel<Tensor128x64, false>(
         "tf32x3_128x64", {.efficiency = 1.50, .misaligned = 1.52, .transposing = 1.05}),
     tensor_kernel<Bf16x6_128x128, false>(
-        "bf16x6_128x128", {.efficiency = 1.88, .misaligned = 1.53, .transposing = 1.04}),
+        "bf16x6_128x128",
+        {.efficiency = 1.88, .misaligned = 1.53, .shifted = 1.06, .transposing = 1.04}),
     tensor_kernel<Bf16x6_128x128, true>(
-        "bf16x6_streamk_128x128", {.efficiency = 1.86, .misaligned = 1.53, .transposing = 1.04}),
+        "bf16x6_streamk_128x128",
+        {.efficiency = 1.86, .misaligned = 1.53, .shifted = 1.06, .transposing = 1.04}),
     tensor_kernel<Bf16x6_128x64, false>(
-        "bf16x6_128x64", {.efficiency = 1.38, .misaligned = 1.5, .transposing = 1.02}),
+        "bf16x6_128x64",
+        {.efficiency = 1.38, .misaligned = 1.5, .shifted = 1.06, .transposing = 1.02}),
     tma_kernel<Tma256x128, false>("tma_256x128", {.efficiency = 0.84}),
     tma_kernel<Tma256x128, true>("streamk_256x128", {.efficiency = 0.84}),
     tma_kernel<Tma128x128, false>("tma_128x128", {.efficiency = 0.765}),

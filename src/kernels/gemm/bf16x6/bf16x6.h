@@ -14,6 +14,7 @@ template <int kBlockN, int kStages, int kProducerWarps, int kProducerRegisters>
 struct Bf16x6Tile : TensorTile<kBlockN, kStages, 32, kProducerWarps, kProducerRegisters> {
   using Method = bf16x6::Method;
   static constexpr Freedom kFreedom = Freedom::kOrder;
+  static constexpr bool kTakesShiftedMaps = true;
   // From here on errors in the Frobenius norm are at most 0.92 of those of multiply-adds on all
   // data of docs/accuracy.md; at 128 they are 1.25 of them where few products make a result, and at
   // 64, 1.59.

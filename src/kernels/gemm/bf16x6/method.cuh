@@ -4,6 +4,7 @@
 
 #include "kernels/gemm/bf16x6/multiply.cuh"
 #include "kernels/gemm/bf16x6/split.cuh"
+#include "kernels/gemm/bf16x6/split_shifted.cuh"
 
 namespace mygemm::bf16x6 {
 
@@ -21,12 +22,19 @@ struct Method {
   static constexpr float kExact = bf16x6::kExact;
 
   // Splits a k step of B into its parts.
-  template <class Tile, class Operands, int kStage>
-  static __device__ __forceinline__ void split_b(uint16_t (&to)[kPartsOfElement][kStage],
-                                                 const float* step, int, StatisticsOfB& seen,
-                                                 int warp, int lane) {
+  template <class Tile, class Operands, int kPart>
+  static __device__ __forceinline__ void split_b(uint16_t (&to)[kPartsOfElement][kPart],
+                                                 const float* step,
+                                                 const typename Operands::Maps& maps, int,
+                                                 StatisticsOfB& seen, int warp, int lane) {
     static_assert(Operands::kB == Major::kK || kInPairs<Operands>, "as a line of B lies");
-    split_step<Tile, kInPairs<Operands>>(to, step, seen, warp, lane);
+    if constexpr (!Operands::kShifted) {
+      split_step<Tile, kInPairs<Operands>>(to, step, seen, warp, lane);
+    } else if constexpr (Operands::kB == Major::kK) {
+      split_shifted_columns<Tile, Operands::kA>(to, step, maps.shifts[warp], seen, warp, lane);
+    } else {
+      split_shifted_lines<Tile>(to, step, maps.shifts[warp], seen, warp, lane);
+    }
   }
 
   template <class Tile, class Shared, class Rows>

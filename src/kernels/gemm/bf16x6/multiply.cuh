@@ -93,7 +93,7 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
   constexpr int kResults = Tile::kBlockN / 2, kPlanes = Shared::kPlanes;
   constexpr int kColumns = 64, kChunk = kColumns / 2, kChunks = Tile::kBlockN / kColumns;
   constexpr int kGroups = Tile::kBlockK / 16;  // of 16 k, as the tensor cores take them
-  constexpr unsigned kPartBytes = Shared::kStageB * sizeof(uint16_t), kBarrier = sizeof(uint64_t);
+  constexpr unsigned kPartBytes = Shared::kPart * sizeof(uint16_t), kBarrier = sizeof(uint64_t);
   constexpr bool kMNMajor = Shared::Operands::kB == Major::kMN;
   // From one group's B to the next, and from the first columns' to the next ones', in units of 16
   // bytes.
@@ -143,12 +143,8 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
     ptx::mbarrier_wait_at(split_at + plane * kBarrier, i / kPlanes % 2);
     ptx::wgmma_wait(small);
     if (step > first) ptx::mbarrier_arrive_at(free_at + (i - 1) % kPlanes * kBarrier);
-    const auto load_a = [&] {
-#pragma unroll
-      for (int eight = 0; eight < 2 * kGroups; ++eight) rows.load(x[eight], stage, 0, eight);
-    };
     if (power != 1.0f) {  // the stage is scaled in its place: the way of most data is as without
-      load_a();
+      rows.load_step(x, stage);
       if (step == first) power = power_for(x, sum_of_b(plane));
       const float most = most_for(tensor::largest_in_warp(largest_of(x)));
       if (power != 1.0f && most < power) {  // elements of A have grown
@@ -160,12 +156,11 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
       }
       if (power != 1.0f) {
         scale(x, power);
-#pragma unroll
-        for (int eight = 0; eight < 2 * kGroups; ++eight) rows.store(x[eight], stage, 0, eight);
+        rows.store_step(x, stage);
         ptx::fence_bulk();  // before the next copy to the stage
       }
     }
-    load_a();
+    rows.load_step(x, stage);
 #pragma unroll
     for (int eight = 0; eight < 2 * kGroups; ++eight) split_high(a[eight / 2], eight % 2, x[eight]);
     // Products take the place of a chunk that has been added. The compiler may not know it: it

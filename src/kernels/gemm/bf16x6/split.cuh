@@ -52,6 +52,22 @@ struct StatisticsOfB {
   }
 };
 
+// Stores the parts of 8 elements, neighbours in the parts, from `place` on.
+template <int kPart>
+__device__ __forceinline__ void store_pairs(uint16_t (&to)[kPartsOfElement][kPart], int place,
+                                            const Pairs (&pairs)[4]) {
+#pragma unroll
+  for (int part = 0; part < kPartsOfElement; ++part) {
+    *reinterpret_cast<uint4*>(&to[part][place]) = make_uint4(
+        pairs[0].part[part], pairs[1].part[part], pairs[2].part[part], pairs[3].part[part]);
+  }
+}
+
+// The place in a part of the 8 elements from 8 chunk on of a line of 32.
+__device__ __forceinline__ int place_in_part(int line, int chunk) {
+  return line * kLine + (chunk ^ line / 2 % 4) * 8;
+}
+
 // Splits a k step of B, as it lies in a stage, into parts that lie alike: a line has 32 k of one
 // column, or, of an MN-major B, 32 columns of one k. A lane takes 8 elements of a line, a warp 8
 // lines: no bank conflicts in loads or stores. Neighbours in the parts are neighbours in B where
@@ -66,7 +82,7 @@ __device__ __forceinline__ void split_step(uint16_t (&to)[kPartsOfElement][kStag
   static_assert(kLines == kLine && kChunks % kAtOnce == 0);
   const int chunk = lane % 4, line = warp * 8 + lane / 4;
   const float* from = step + line * kLine;
-  const int quad = (2 * chunk ^ line % 8) * 4, place = line * kLine + (chunk ^ line / 2 % 4) * 8;
+  const int quad = (2 * chunk ^ line % 8) * 4, place = place_in_part(line, chunk);
 #pragma unroll
   for (int begin = 0; begin < kChunks; begin += kAtOnce) {
     float4 x[kAtOnce][2];
@@ -86,11 +102,7 @@ __device__ __forceinline__ void split_step(uint16_t (&to)[kPartsOfElement][kStag
           kInPairs ? split(second.x, second.y) : split(first.z, second.z),
           kInPairs ? split(second.z, second.w) : split(first.w, second.w),
       };
-#pragma unroll
-      for (int part = 0; part < kPartsOfElement; ++part) {
-        *reinterpret_cast<uint4*>(&to[part][place + (begin + i) * kApart]) = make_uint4(
-            pairs[0].part[part], pairs[1].part[part], pairs[2].part[part], pairs[3].part[part]);
-      }
+      store_pairs(to, place + (begin + i) * kApart, pairs);
     }
   }
 }

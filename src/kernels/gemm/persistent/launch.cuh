@@ -23,6 +23,29 @@ inline Status make_map(OperandMap* map, const Operand& x, int64_t contiguous, in
                                        .swizzled = swizzled});
 }
 
+// The maps of an operand by has_shifted_maps(). Boxes have 4 elements more than `box` along a line.
+inline Status make_map(ShiftedMaps* maps, const Operand& x, int64_t contiguous, int64_t lines,
+                       int64_t batch_count, int box, int box_lines) {
+  constexpr int kMaps = ShiftedMaps::kMaps;
+  const bool batched = batch_count > 1 && x.stride > 0;
+  const int64_t pitch = kMaps * x.ld * 4;
+  maps->batch_step = batched ? 1 : 0;
+  for (int r = 0; r < kMaps; ++r) {
+    const auto line = reinterpret_cast<uintptr_t>(x.data) + static_cast<uintptr_t>(r * x.ld * 4);
+    const int shift = static_cast<int>(line % 16 / 4);
+    maps->shifts[r] = shift;
+    RETURN_IF_ERROR(encode_tensor_map(
+        &maps->maps[r], {.address = reinterpret_cast<const void*>(line - line % 16),
+                         .element_bytes = 4,
+                         .extents = {contiguous + shift, (lines - r + kMaps - 1) / kMaps,
+                                     batched ? batch_count : 1},
+                         .strides = {pitch, batched ? x.stride * 4 : pitch},
+                         .box = {box + 4, box_lines / kMaps, 1},
+                         .swizzled = false}));
+  }
+  return MYGEMM_STATUS_SUCCESS;
+}
+
 inline Args args_of(const GemmProblem& p, const GemmConfig& config, const LaunchContext& context) {
   Args args = {};
   args.p = config.transposed ? transposed(p) : p;
@@ -40,9 +63,9 @@ inline Args args_of(const GemmProblem& p, const GemmConfig& config, const Launch
 // Launches a kernel, behind the one that clears its flags where there are stream-K tiles. Both wait
 // on the device for the grid before them in the stream, and are there by then: for products of 20
 // to 30 us one after another in a stream that is 1 us of each on an H200, and 0.3 us in a graph.
-inline Status launch_kernel(void (*kernel)(Args, OperandMap, OperandMap), const Args& args,
-                            const OperandMap& a, const OperandMap& b, const GemmConfig& config,
-                            const LaunchContext& context) {
+template <class Maps>
+Status launch_kernel(void (*kernel)(Args, Maps, Maps), const Args& args, const Maps& a,
+                     const Maps& b, const GemmConfig& config, const LaunchContext& context) {
   if (args.flags) {
     LaunchShape clears;
     clears.threads = kClearThreads;

@@ -27,6 +27,16 @@ struct OperandMap {
   int batch_step;  // matrices from one of the batch to the next: 0 where all are the same
 };
 
+// Those of an operand whose lines begin anywhere: has_shifted_maps(). Map r has lines r, r + 4, and
+// so on, and the elements of its lines begin at shifts[r].
+struct ShiftedMaps {
+  static constexpr int kMaps = 4;
+
+  CUtensorMap maps[kMaps];
+  int shifts[kMaps];
+  int batch_step;
+};
+
 // A place in a ring of kSlots, and the parity of its phase.
 template <int kSlots>
 struct RingPlace {

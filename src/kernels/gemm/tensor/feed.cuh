@@ -1,8 +1,11 @@
 // Products on tensor cores: the shared memory of a block, and the copies of a k step of an operand:
 // by the tensor memory accelerator, or, where no tensor map describes the operand, 4 bytes at a
 // time. Either way the step lies as it does in memory, in lines of 128 bytes with the swizzle of
-// tensor maps (swizzle.h), so that both are read alike. Device only.
+// tensor maps (swizzle.h), so that both are read alike. Where lines begin anywhere in memory, the
+// accelerator brings them by four maps, and they lie as ShiftedStage says. Device only.
 #pragma once
+
+#include <type_traits>
 
 #include "kernels/gemm/persistent/work.cuh"
 #include "kernels/gemm/tensor/notes.cuh"
@@ -18,6 +21,7 @@
 namespace mygemm::tensor {
 
 using persistent::OperandMap;
+using persistent::ShiftedMaps;
 using persistent::StepOfOperand;
 
 // A line of a stage holds, of a K-major operand, 32 k of a row of op(A) (column of op(B)); of an
@@ -27,11 +31,32 @@ constexpr int kLine = 32;  // floats of a line, and k of a step
 // The tile of the work item that the producer warps announce last: there are no more items.
 constexpr int kNoTile = -1;
 
-// How a block's operands lie, and whether they come by tensor maps.
-template <Major kA_, Major kB_, bool kMapped_>
+// How a block's operands lie, and how they come.
+template <Major kA_, Major kB_, OperandLoad kLoad_>
 struct Operands {
   static constexpr Major kA = kA_, kB = kB_;
-  static constexpr bool kMapped = kMapped_;
+  static constexpr OperandLoad kLoad = kLoad_;
+  static constexpr bool kMapped = kLoad != OperandLoad::kCopy4;  // by the accelerator
+  static constexpr bool kShifted = kLoad == OperandLoad::kShiftedMaps;
+  using Maps = std::conditional_t<kShifted, ShiftedMaps, OperandMap>;
+};
+
+// A stage of kBlock rows of op(A) (columns of op(B)) that came by shifted maps. Its lines have 32 k
+// of a row, or kBlock rows of a k, and 4 floats more. Those of one map lie together: line 4 q + r
+// of the step is the one of number kOfMap r + q, and its elements begin at the shift of map r.
+// Lines of one map have the same shift, and begin 4 banks apart.
+template <Major kMajor, int kBlock>
+struct ShiftedStage {
+  static constexpr int kAlong = kMajor == Major::kK ? kLine : kBlock;
+  static constexpr int kLines = kMajor == Major::kK ? kBlock : kLine;
+  static constexpr int kPitch = kAlong + 4, kOfMap = kLines / ShiftedMaps::kMaps;
+  static constexpr int kFloats = kLines * kPitch;
+  static_assert(kPitch % 32 == 4 && kOfMap * kPitch % 32 == 0, "a map's lines begin at 128 bytes");
+
+  // The number in the stage of the step's line.
+  static __device__ __forceinline__ int number_of(int line) {
+    return line % ShiftedMaps::kMaps * kOfMap + line / ShiftedMaps::kMaps;
+  }
 };
 
 // How Method, that of the tile, splits B:
@@ -46,21 +71,29 @@ struct SharedStorage {
   using Operands = Operands_;
   using Method = typename Tile::Method;
   static constexpr bool kFreesB = Method::template kFreesB<Operands>;
-  static constexpr int kStages = Tile::kStages, kPlanes = Tile::kPlanes;
+  // Lines that came by shifted maps are longer.
+  static constexpr int kStages = Tile::kStages - (Operands::kShifted ? 1 : 0);
+  static constexpr int kPlanes = Tile::kPlanes;
   // Steps that are loaded ahead of the one that is split.
   static constexpr int kAhead = kStages - kPlanes;
   static constexpr int kStagesB = kFreesB ? kAhead : kStages;
   static constexpr int kPartsOfB = Method::template kPartsOfB<Operands>;
   // Arrivals that fill a stage, besides the accelerator's bytes.
   static constexpr int kArrivals = Operands::kMapped ? 1 : 32 * Tile::kProducerWarps;
-  static constexpr int kStageA = Tile::kBlockM * kLine, kStageB = Tile::kBlockN * kLine;
+  static constexpr int kPart = Tile::kBlockN * kLine;  // elements of a part of B's step
+  static constexpr int kStageA = Operands::kShifted
+                                     ? ShiftedStage<Operands::kA, Tile::kBlockM>::kFloats
+                                     : Tile::kBlockM * kLine;
+  static constexpr int kStageB =
+      Operands::kShifted ? ShiftedStage<Operands::kB, Tile::kBlockN>::kFloats : kPart;
   // Producers may be kPlanes steps ahead of an item's last, whose note is still to be read.
   static constexpr int kNotes = 2 * kPlanes;
 
-  alignas(1024) float a[kStages][kStageA];   // (stage, lines of 128 x 32, as they lie in A)
-  alignas(1024) float b[kStagesB][kStageB];  // (stage, lines of block_n x 32, as they lie in B)
+  // (stage, lines of 128 x 32, or of block_n x 32, as they lie in A and B).
+  alignas(1024) float a[kStages][kStageA];
+  alignas(1024) float b[kStagesB][kStageB];
   // (plane, part, block_n x 32): as tensor cores read them.
-  alignas(1024) typename Method::Part parts[kPlanes][kPartsOfB][kStageB];
+  alignas(1024) typename Method::Part parts[kPlanes][kPartsOfB][kPart];
   WorkItem items[kNotes];  // the work item of a k step
   // At the last step of an item, of all steps, and, where Method::kTellsFirstStep, at the first
   // one, of that: each producer warp's.
@@ -129,6 +162,24 @@ __device__ __forceinline__ void load_boxes(float* stage, const OperandMap& x, ui
   }
 }
 
+template <Major kMajor, int kBlock>
+__device__ __forceinline__ void load_boxes(float* stage, const ShiftedMaps& x, uint64_t* full,
+                                           int batch, int origin, int k) {
+  constexpr int kMaps = ShiftedMaps::kMaps;
+  constexpr int kOfMap = ShiftedStage<kMajor, kBlock>::kFloats / kMaps;
+  const int along = kMajor == Major::kK ? k : origin, line = kMajor == Major::kK ? origin : k;
+#pragma unroll
+  for (int r = 0; r < kMaps; ++r) {
+    ptx::tma_load_3d(stage + r * kOfMap, &x.maps[r], full, along, line / kMaps,
+                     batch * x.batch_step);
+  }
+}
+
+__device__ __forceinline__ void prefetch(const OperandMap& x) { ptx::tma_prefetch_map(&x.map); }
+__device__ __forceinline__ void prefetch(const ShiftedMaps& x) {
+  for (const CUtensorMap& map : x.maps) ptx::tma_prefetch_map(&map);
+}
+
 // The warp that starts the accelerator's copies into a stage. They take turns: with all of them
 // left to one, the others wait for it (1024^3 NT on an H200: 28.7 us, against 28.0).
 template <class Tile>
@@ -139,8 +190,9 @@ __device__ __forceinline__ bool loads_stage(int stage, int warp) {
 
 // Brings the k step at the cursor into a stage of A and one of B; all producer warps call it.
 template <class Tile, class Shared>
-__device__ __forceinline__ void load_step(Shared& s, const GemmProblem& p, const OperandMap& a,
-                                          const OperandMap& b,
+__device__ __forceinline__ void load_step(Shared& s, const GemmProblem& p,
+                                          const typename Shared::Operands::Maps& a,
+                                          const typename Shared::Operands::Maps& b,
                                           const persistent::StepCursor<Tile>& at, int stage,
                                           int stage_b, int warp, int lane) {
   using Operands = typename Shared::Operands;

@@ -13,7 +13,8 @@ namespace mygemm::tensor {
 // all of B's parts, B's stage is free as soon as all of them have split it.
 template <class Tile, class Shared>
 __device__ __forceinline__ void produce(Shared& s, const persistent::Args& args,
-                                        const OperandMap& a, const OperandMap& b, int warp,
+                                        const typename Shared::Operands::Maps& a,
+                                        const typename Shared::Operands::Maps& b, int warp,
                                         int lane) {
   using Method = typename Tile::Method;
   constexpr int kAhead = Shared::kAhead, kPlanes = Shared::kPlanes;
@@ -41,7 +42,7 @@ __device__ __forceinline__ void produce(Shared& s, const persistent::Args& args,
       // The first kPlanes wait for nothing.
       ptx::mbarrier_wait(&s.free[plane.slot][part], plane.parity ^ 1);
       Method::template split_b<Tile, typename Shared::Operands>(s.parts[plane.slot], s.b[stage_b],
-                                                                part, seen, warp, lane);
+                                                                b, part, seen, warp, lane);
       const bool begins = Method::kTellsFirstStep && at.begins_item();
       if (part + 1 == Tile::kParts && (begins || at.ends_item())) {
         const auto of_warp = seen.of_warp();

@@ -46,14 +46,15 @@ __device__ __forceinline__ void finish(Shared& s, const Args& args, int tile, Re
 
 // The work of a consumer warp.
 template <bool kFused, class Tile, class Shared>
-__device__ __forceinline__ void consume(Shared& s, const Args& args) {
+__device__ __forceinline__ void consume(Shared& s, const Args& args,
+                                        const typename Shared::Operands::Maps& a) {
   using Rows = RowsOf<Tile, typename Shared::Operands>;
   auto* partial_tiles = static_cast<PartialTile<Tile>*>(args.partial_tiles);
   int unit = 0;
   for (;;) {
     Results<Tile> sum;
     float least;
-    const Rows rows(ptx::thread_again() / 32 - Tile::kProducerWarps, ptx::thread_again() % 32);
+    const Rows rows(ptx::thread_again() / 32 - Tile::kProducerWarps, ptx::thread_again() % 32, a);
     const WorkItem item = Tile::Method::template multiply<Tile>(sum, least, s, unit, rows);
     if (item.tile == kNoTile) return;
 
@@ -98,8 +99,8 @@ __device__ __forceinline__ void scale(const Args& args) {
 template <class Tile, class Operands, bool kFused>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
     gemm_tensor(const __grid_constant__ persistent::Args args,
-                const __grid_constant__ persistent::OperandMap a,
-                const __grid_constant__ persistent::OperandMap b) {
+                const __grid_constant__ typename Operands::Maps a,
+                const __grid_constant__ typename Operands::Maps b) {
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __trap();  // and the table keeps it from being launched
 #else
@@ -117,8 +118,8 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     }
     ptx::mbarrier_init_fence();
     if (Operands::kMapped) {
-      ptx::tma_prefetch_map(&a.map);
-      ptx::tma_prefetch_map(&b.map);
+      tensor::prefetch(a);
+      tensor::prefetch(b);
     }
   }
   ptx::wait_for_previous_grid();
@@ -133,7 +134,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     ptx::launch_dependents();  // behind the last loads
   } else {
     ptx::take_registers<Tile::kConsumerRegisters>();
-    tensor::consume<kFused, Tile>(s, args);
+    tensor::consume<kFused, Tile>(s, args, a);
   }
 #endif
 }
@@ -147,11 +148,16 @@ inline Status make_map(OperandMap* map, const Operand& x, Major major, int64_t e
              ? persistent::make_map(map, x, k, extent, batch_count, kLine, block, true)
              : persistent::make_map(map, x, extent, k, batch_count, kLine, kLine, true);
 }
+inline Status make_map(ShiftedMaps* maps, const Operand& x, Major major, int64_t extent, int64_t k,
+                       int64_t batch_count, int block) {
+  return major == Major::kK ? persistent::make_map(maps, x, k, extent, batch_count, kLine, block)
+                            : persistent::make_map(maps, x, extent, k, batch_count, block, kLine);
+}
 
 template <class Tile, class Operands>
 Status launch_with(const Args& args, const GemmConfig& config, const LaunchContext& context) {
   const GemmProblem& p = args.p;
-  OperandMap a = {}, b = {};
+  typename Operands::Maps a = {}, b = {};
   if (Operands::kMapped) {
     RETURN_IF_ERROR(make_map(&a, p.a, Operands::kA, p.m, p.k, p.batch_count, Tile::kBlockM));
     RETURN_IF_ERROR(make_map(&b, p.b, Operands::kB, p.n, p.k, p.batch_count, Tile::kBlockN));
@@ -161,13 +167,13 @@ Status launch_with(const Args& args, const GemmConfig& config, const LaunchConte
       config, context);
 }
 
-template <class Tile, bool kMapped>
+template <class Tile, OperandLoad kLoad>
 Status launch_for_ops(const Args& args, const GemmConfig& config, const LaunchContext& context) {
   if (args.p.transa)
-    return launch_with<Tile, Operands<Major::kK, Major::kK, kMapped>>(args, config, context);
+    return launch_with<Tile, Operands<Major::kK, Major::kK, kLoad>>(args, config, context);
   if (args.p.transb)
-    return launch_with<Tile, Operands<Major::kMN, Major::kMN, kMapped>>(args, config, context);
-  return launch_with<Tile, Operands<Major::kMN, Major::kK, kMapped>>(args, config, context);
+    return launch_with<Tile, Operands<Major::kMN, Major::kMN, kLoad>>(args, config, context);
+  return launch_with<Tile, Operands<Major::kMN, Major::kK, kLoad>>(args, config, context);
 }
 
 }  // namespace tensor
@@ -176,9 +182,15 @@ template <class Tile>
 Status cuda::launch_gemm_tensor(const GemmProblem& p, const GemmConfig& config,
                                 const LaunchContext& context) {
   const persistent::Args args = persistent::args_of(p, config, context);
+  using tensor::launch_for_ops;
+  if constexpr (Tile::kTakesShiftedMaps) {
+    if (config.load_a == OperandLoad::kShiftedMaps) {
+      return launch_for_ops<Tile, OperandLoad::kShiftedMaps>(args, config, context);
+    }
+  }
   return config.load_a == OperandLoad::kTensorMap
-             ? tensor::launch_for_ops<Tile, true>(args, config, context)
-             : tensor::launch_for_ops<Tile, false>(args, config, context);
+             ? launch_for_ops<Tile, OperandLoad::kTensorMap>(args, config, context)
+             : launch_for_ops<Tile, OperandLoad::kCopy4>(args, config, context);
 }
 
 }  // namespace mygemm

@@ -28,6 +28,22 @@ struct TensorTile {
       (kThreads / 128 * kLaunchRegisters - kProducerWarps / 4 * kProducerRegisters) / 2 / 8 * 8;
 };
 
+namespace tensor {
+
+// How a tile's operands come, both alike.
+template <class Tile>
+OperandLoad load_of(const GemmProblem& p) {
+  if (has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count)) {
+    return OperandLoad::kTensorMap;
+  }
+  const bool shifted = Tile::kTakesShiftedMaps &&
+                       has_shifted_maps(p.a, p.transa ? p.m : p.k, p.batch_count) &&
+                       has_shifted_maps(p.b, p.transb ? p.k : p.n, p.batch_count);
+  return shifted ? OperandLoad::kShiftedMaps : OperandLoad::kCopy4;
+}
+
+}  // namespace tensor
+
 // Tile::kLeastK is the smallest k at which the plan takes the kernel; below it FFMA is more
 // accurate on some data. In fast math it is Tile::kLeastKFast.
 template <class Tile, bool kStreamK>
@@ -46,11 +62,13 @@ const char* configure_tensor(const GemmKernel& kernel, const GemmFacts& facts,
   if (const char* reason = persistent::schedule<Tile>(facts, device, options, kStreamK, config)) {
     return reason;
   }
-  const bool mapped = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
-  config->load_a = config->load_b = mapped ? OperandLoad::kTensorMap : OperandLoad::kCopy4;
+  const OperandLoad load = tensor::load_of<Tile>(p);
+  config->load_a = config->load_b = load;
   const GemmFigures& figures = kernel.figures;
-  const double step_factor =
-      (mapped ? 1.0 : figures.misaligned) * (!p.transa && p.transb ? figures.transposing : 1.0);
+  const double step_factor = (load == OperandLoad::kTensorMap     ? 1.0
+                              : load == OperandLoad::kShiftedMaps ? figures.shifted
+                                                                  : figures.misaligned) *
+                             (!p.transa && p.transb ? figures.transposing : 1.0);
   config->seconds = persistent::seconds<Tile>(*config, figures, step_factor, facts, device);
   return nullptr;
 }

@@ -23,8 +23,8 @@ struct Method {
   // Splits a part of a k step of B, `step`, into low and high part.
   template <class Tile, class Operands, int kParts, int kStage>
   static __device__ __forceinline__ void split_b(float (&to)[kParts][kStage], const float* step,
-                                                 int part, StatisticsOfB& seen, int warp,
-                                                 int lane) {
+                                                 const tensor::OperandMap&, int part,
+                                                 StatisticsOfB& seen, int warp, int lane) {
     if constexpr (kFreesB<Operands>) {
       split_transposed<Tile>(step, to[1], to[0], part, seen, warp, lane);
     } else {

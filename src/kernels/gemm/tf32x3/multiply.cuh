@@ -52,7 +52,7 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
                                              const Rows& rows) {
   constexpr int kResults = Tile::kBlockN / 2, kParts = Tile::kParts;
   constexpr int kGroups = Tile::kTogether / 8;  // of 8 k, as the tensor cores take them
-  constexpr unsigned kPartBytes = Shared::kStageB * sizeof(float), kBarrier = sizeof(uint64_t);
+  constexpr unsigned kPartBytes = Shared::kPart * sizeof(float), kBarrier = sizeof(uint64_t);
   constexpr int kUnits = Shared::kPlanes * kParts;
   // One register for all addresses.
   const unsigned base = ptx::shared_address(&s);

@@ -15,6 +15,7 @@ template <int kBlockN, int kStages, int kTogether, int kProducerWarps, int kProd
 struct Tf32x3Tile : TensorTile<kBlockN, kStages, kTogether, kProducerWarps, kProducerRegisters> {
   using Method = tf32x3::Method;
   static constexpr Freedom kFreedom = Freedom::kLastBits;
+  static constexpr bool kTakesShiftedMaps = false;
   // From here on errors are at most cuBLAS's, those of a chain of multiply-adds, on the data of
   // docs/accuracy.md except for sums of few products and a norm of `graded`. The more small
   // products are summed before the large ones, the smaller this k.

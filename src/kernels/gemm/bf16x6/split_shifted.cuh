@@ -1,0 +1,88 @@
+// Six BF16 products: how producer warps split a k step of B that came by shifted maps
+// (tensor/feed.cuh). Warp r takes the lines of map r, 8 at a time, which have the same shift and
+// begin 4 banks apart. A lane takes 8 elements of a line, and loads each by itself. Those that 4
+// lanes of a line load at once are different modulo 4: no bank conflicts. Device only.
+#pragma once
+
+#include "kernels/gemm/bf16x6/split.cuh"
+#include "kernels/gemm/tensor/rows.cuh"
+
+namespace mygemm::bf16x6 {
+
+using tensor::ShiftedMaps;
+using tensor::ShiftedStage;
+
+// A K-major B, whose lines are columns. The order of k in the parts is that of a lane's values of
+// A: see ShiftedRowsOfA. Stores have two-way bank conflicts, as columns 4 apart have the same half
+// of 128 bytes.
+template <class Tile, Major kMajorOfA, int kPart>
+__device__ __forceinline__ void split_shifted_columns(uint16_t (&to)[kPartsOfElement][kPart],
+                                                      const float* step, int shift,
+                                                      StatisticsOfB& seen, int warp, int lane) {
+  using Stage = ShiftedStage<Major::kK, Tile::kBlockN>;
+  constexpr int kMaps = ShiftedMaps::kMaps, kAtOnce = 8, kTurns = Stage::kOfMap / kAtOnce;
+  static_assert(Tile::kProducerWarps == kMaps && kTurns % 2 == 0);
+  const int chunk = lane % 4, line = lane / 4;
+  const float* const from = step + (warp * Stage::kOfMap + line) * Stage::kPitch + shift;
+  const int place = place_in_part(kMaps * line + warp, chunk);
+#pragma unroll
+  for (int begin = 0; begin < kTurns; begin += 2) {
+    float x[2][8];  // as the parts have them
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+#pragma unroll
+      for (int e = 0; e < 8; ++e) {
+        const int t = e / 2, h = e % 2;
+        const int k =
+            kMajorOfA == Major::kK ? 8 * chunk + 4 * h + (t ^ chunk) : 4 * (2 * t + h) + chunk;
+        x[i][e] = from[(begin + i) * kAtOnce * Stage::kPitch + k];
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      Pairs pairs[4];
+#pragma unroll
+      for (int t = 0; t < 4; ++t) {
+        seen.see(x[i][2 * t]), seen.see(x[i][2 * t + 1]);
+        pairs[t] = split(x[i][2 * t], x[i][2 * t + 1]);
+      }
+      store_pairs(to, place + (begin + i) * kAtOnce * kMaps * kLine, pairs);
+    }
+  }
+}
+
+// An MN-major B, whose lines are k. They lie in the parts as in the stage, as A's do: see
+// ShiftedRowsOfA.
+template <class Tile, int kPart>
+__device__ __forceinline__ void split_shifted_lines(uint16_t (&to)[kPartsOfElement][kPart],
+                                                    const float* step, int shift,
+                                                    StatisticsOfB& seen, int warp, int lane) {
+  using Stage = ShiftedStage<Major::kMN, Tile::kBlockN>;
+  static_assert(Tile::kProducerWarps == ShiftedMaps::kMaps && Stage::kOfMap == 8);
+  const int chunk = lane % 4, line = Stage::kOfMap * warp + lane / 4;
+  const float* const from = step + line * Stage::kPitch + shift + 8 * chunk;
+  const int place = place_in_part(line, chunk);
+#pragma unroll
+  for (int first = 0; first < Tile::kBlockN; first += kLine) {
+    float x[2][4];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) x[half][e] = from[first + 4 * half + (e ^ chunk)];
+    }
+    Pairs pairs[4];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      tensor::exchange(x[half][0], x[half][1], x[half][2], x[half][3], chunk);
+#pragma unroll
+      for (int pair = 0; pair < 2; ++pair) {
+        const float one = x[half][2 * pair], other = x[half][2 * pair + 1];
+        seen.see(one), seen.see(other);
+        pairs[2 * half + pair] = split(one, other);
+      }
+    }
+    store_pairs(to, place + first * kLine, pairs);
+  }
+}
+
+}  // namespace mygemm::bf16x6
