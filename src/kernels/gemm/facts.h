@@ -43,7 +43,6 @@ struct GemmFacts {
         type(p.a.type),
         one_type(p.b.type == type && p.c.type == type && p.d.type == type),
         aligned(both_aligned(p)),
-        d_aligned(columns_aligned(p.d, p.batch_count)),
         freedom(freedom_of(p.math)),
         k(p.scales_only() ? 0.0 : static_cast<double>(p.k)) {
     const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n);
@@ -64,7 +63,6 @@ struct GemmFacts {
   const GemmProblem& problem;
   mygemmDataType_t type;   // of A; of all operands where one_type
   bool one_type, aligned;  // aligned: A and B
-  bool d_aligned;          // columns of D begin at multiples of 16 bytes
   Freedom freedom;         // of the math mode
   double k;                // 0 where A and B are not read
   double area;             // elements of D that are computed

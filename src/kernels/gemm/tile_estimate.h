@@ -15,18 +15,15 @@ constexpr double kBlockSeconds = 0.3e-6;
 
 // Properties of a kernel's blocks that its estimate needs besides its Config and its figures.
 struct TileKernel {
-  int tiles_per_block = 1;    // computed by its warps at once
-  double fill_steps = 0;      // fixed overhead of a block, in k steps
-  bool part_steps = false;    // the last k step takes no longer than its k
-  bool stores_quads = false;  // which neighbours exchange where D is not aligned
+  int tiles_per_block = 1;   // computed by its warps at once
+  double fill_steps = 0;     // fixed overhead of a block, in k steps
+  bool part_steps = false;   // the last k step takes no longer than its k
+  double store_element = 0;  // seconds of stores for each element of a multiprocessor's tiles
 };
 
 // Stores of a block beside others of its multiprocessor, for each element. H200, sliced_64x64 of
 // k = 5: three more blocks than others have take 0.8 us.
 constexpr double kPiledElementSeconds = 1e-10;
-
-// Exchange of quads before they are stored, for each element; H200, 5 to 30 k in warptiled_128x128.
-constexpr double kExchangeElementSeconds = 1.5e-10;
 
 // Seconds for `tiles` block tiles of depth k on the whole GPU. A k step of a multiprocessor with r
 // tiles takes step_seconds where r = 1, the time at the kernel's efficiency where the
@@ -66,11 +63,9 @@ double tile_seconds(GemmConfig* config, const GemmFigures& figures, const TileKe
                       (facts.aligned || kernel.part_steps ? 1.0 : kMisalignedFill);
   const double more_tiles =
       rest > kernel.tiles_per_block ? rest / kernel.tiles_per_block - 1.0 : 0.0;
-  const double exchange =
-      kernel.stores_quads && !facts.d_aligned
-          ? (rounds * resident + rest) * kExchangeElementSeconds * (Tile::kBlockM * Tile::kBlockN)
-          : 0.0;
-  const double begin = rounds * kRoundSeconds + more_tiles * kBlockSeconds + exchange;
+  const double stores =
+      (rounds * resident + rest) * kernel.store_element * (Tile::kBlockM * Tile::kBlockN);
+  const double begin = rounds * kRoundSeconds + more_tiles * kBlockSeconds + stores;
   const double computing = fill + begin + steps * (rounds * full + last);
   const double l2_bytes = tiles * (Tile::kBlockM + Tile::kBlockN) * k * 4.0;
   const double l2_rate = device.memory_bandwidth * kL2OverMemory;

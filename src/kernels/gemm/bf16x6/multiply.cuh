@@ -143,8 +143,12 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
     ptx::mbarrier_wait_at(split_at + plane * kBarrier, i / kPlanes % 2);
     ptx::wgmma_wait(small);
     if (step > first) ptx::mbarrier_arrive_at(free_at + (i - 1) % kPlanes * kBarrier);
+    const auto load_a = [&] {
+#pragma unroll
+      for (int eight = 0; eight < 2 * kGroups; ++eight) rows.load(x[eight], stage, 0, eight);
+    };
     if (power != 1.0f) {  // the stage is scaled in its place: the way of most data is as without
-      rows.load_step(x, stage);
+      load_a();
       if (step == first) power = power_for(x, sum_of_b(plane));
       const float most = most_for(tensor::largest_in_warp(largest_of(x)));
       if (power != 1.0f && most < power) {  // elements of A have grown
@@ -156,11 +160,12 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
       }
       if (power != 1.0f) {
         scale(x, power);
-        rows.store_step(x, stage);
+#pragma unroll
+        for (int eight = 0; eight < 2 * kGroups; ++eight) rows.store(x[eight], stage, 0, eight);
         ptx::fence_bulk();  // before the next copy to the stage
       }
     }
-    rows.load_step(x, stage);
+    load_a();
 #pragma unroll
     for (int eight = 0; eight < 2 * kGroups; ++eight) split_high(a[eight / 2], eight % 2, x[eight]);
     // Products take the place of a chunk that has been added. The compiler may not know it: it

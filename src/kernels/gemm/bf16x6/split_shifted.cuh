@@ -5,7 +5,6 @@
 #pragma once
 
 #include "kernels/gemm/bf16x6/split.cuh"
-#include "kernels/gemm/tensor/rows.cuh"
 
 namespace mygemm::bf16x6 {
 
@@ -51,6 +50,17 @@ __device__ __forceinline__ void split_shifted_columns(uint16_t (&to)[kPartsOfEle
   }
 }
 
+// x[e] becomes x[e ^ by]; `by` is 0 to 3, and registers do not depend on it.
+__device__ __forceinline__ void exchange(float (&x)[4], int by) {
+  const auto swap_if = [](bool swaps, float& one, float& other) {
+    const float kept = swaps ? other : one;
+    other = swaps ? one : other;
+    one = kept;
+  };
+  swap_if(by % 2 != 0, x[0], x[1]), swap_if(by % 2 != 0, x[2], x[3]);
+  swap_if(by / 2 != 0, x[0], x[2]), swap_if(by / 2 != 0, x[1], x[3]);
+}
+
 // An MN-major B, whose lines are k. They lie in the parts as in the stage, as A's do: see
 // ShiftedRowsOfA.
 template <class Tile, int kPart>
@@ -73,7 +83,7 @@ __device__ __forceinline__ void split_shifted_lines(uint16_t (&to)[kPartsOfEleme
     Pairs pairs[4];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      tensor::exchange(x[half][0], x[half][1], x[half][2], x[half][3], chunk);
+      exchange(x[half], chunk);
 #pragma unroll
       for (int pair = 0; pair < 2; ++pair) {
         const float one = x[half][2 * pair], other = x[half][2 * pair + 1];
