@@ -1,6 +1,6 @@
 # The files of `cmake --install`, in four components that are also the Debian packages: runtime (the
 # library), development (headers, CMake and pkg-config files), dropin (the drop-in libraries), tools
-# (the programs).
+# (the programs and the documents).
 # All files find each other by relative paths: the prefix can be moved.
 include(CMakePackageConfigHelpers)
 
@@ -8,6 +8,12 @@ install(TARGETS mygemm EXPORT mygemm_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+# The documents, in the tree that their links go through; `mygemm demo` reads them.
+file(GLOB documents CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*.md)
+install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)
+install(FILES ${PROJECT_SOURCE_DIR}/bindings/python/README.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/bindings/python COMPONENT tools)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mygemm
                   ${PROJECT_SOURCE_DIR}/bindings/cublas/include/mygemm
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN *.h)

@@ -152,6 +152,16 @@ class Installed(ScratchTest):
             run("cmake", "-S", self.scratch / "next", "-B", self.scratch / "next/build",
                 f"-DCMAKE_PREFIX_PATH={self.prefix}")
 
+    def test_documents(self):
+        """All that the source tree links to, images too, and links that lead there."""
+        folder = self.prefix / "share/doc/mygemm"
+        run(sys.executable, "-B", SOURCE / "tests/static/links.py", folder)
+        for name in ["README.md", "bindings/python/README.md",
+                     *(path.relative_to(SOURCE) for path in (SOURCE / "docs").rglob("*.*"))]:
+            self.assertEqual((folder / name).read_bytes(), (SOURCE / name).read_bytes())
+        self.assertRegex(run(self.prefix / "bin/mygemm", "demo", MYGEMM_BACKEND="host"),
+                         r"paragraphs in \d+ files")
+
     def test_command_runs(self):
         self.assertIn("backend:", run(self.prefix / "bin/mygemm", "info", MYGEMM_BACKEND="host"))
         self.assertIn("mygemm", run(self.prefix / "bin/mygemm-bench", "--help"))
