@@ -122,6 +122,16 @@ class Committed(unittest.TestCase):
         text = re.sub(r"(?s)(<!-- .*?: begin -->).*?(<!-- .*?: end -->)", "", text)
         self.assertEqual(re.findall(r"\d+\.\d+|\d+ (?:µs|TFLOP/s|GB/s)", text), [])
 
+    def test_measured_figures_of_other_pages(self):
+        """Pages without a run of their own: no number with a unit of speed or time."""
+        for document in ["README.md", "docs/gemm.md", "docs/kernels/README.md",
+                         "docs/kernels/host.md"]:
+            text = re.sub(r"(?s)(<!-- .*?: begin -->).*?(<!-- .*?: end -->)", "",
+                          (ROOT / document).read_text())
+            self.assertEqual(re.findall(
+                r"\d[\d.]* (?:[mµn]s|[GT]FLOP/s|[GT]B/s|times (?:cuBLAS|as fast))\b", text), [],
+                document)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
