@@ -38,7 +38,7 @@ using Tile64x32 = SmallTile<8, 2, 4, 2, 4>;  // 8 x 8
 namespace small {
 
 // Stores, for each element of a multiprocessor's tiles: H200, 1 to 32 k.
-constexpr double kStoreElementSeconds = 1e-10;
+constexpr double kStoreElementSeconds = 0.5e-10;
 
 template <class Tile>
 constexpr estimate::TileKernel tile_kernel() {
