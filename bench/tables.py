@@ -148,31 +148,25 @@ def products(run, name, mode, peers):
     return text
 
 
-def has_aligned_columns(result):
-    return all(result["shape"][name] % 4 == 0 for name in ("lda", "ldb", "ldc"))
-
-
 def random_products(run, name, math, peers):
     """How random products compare with cuBLAS, and all that are clearly slower."""
     results = runs.measured(run, "sgemm")
-    groups = {"multiples of 4": [r for r in results if has_aligned_columns(r)],
-              "others": [r for r in results if not has_aligned_columns(r)]}
-    lines = []
-    for leading, group in groups.items():
-        short = [r for r in group if runs.peer(r, "cublas")["ms"]["median"] <= SHORT]
-        long = [r for r in group if r not in short]
-        for title, chosen in [("more than 5 µs", long), ("at most 5 µs", short)]:
+    leading_dimensions, lines = ("lda", "ldb", "ldc"), []
+    for leading, aligned in [("multiples of 4", True), ("others", False)]:
+        group = [r for r in results
+                 if aligned == all(r["shape"][name] % 4 == 0 for name in leading_dimensions)]
+        for title, is_short in [("more than 5 µs", False), ("at most 5 µs", True)]:
             for peer in peers:
-                values = [ratio(r, peer) for r in chosen]
+                values = [ratio(r, peer) for r in group
+                          if is_short == (runs.peer(r, "cublas")["ms"]["median"] <= SHORT)]
                 if values:
                     lines.append([leading, title, PEERS[peer], len(values),
-                                  f"{geometric_mean(values):.2f}",
-                                  sum(value < 1 for value in values),
-                                  sum(value < SLOWER for value in values), f"{min(values):.2f}",
+                                  f"{geometric_mean(values):.2f}", sum(v < 1 for v in values),
+                                  sum(v < SLOWER for v in values), f"{min(values):.2f}",
                                   f"{max(values):.2f}"])
     slower = sorted((r for r in results if ratio(r, "cublas") < SLOWER),
                     key=lambda r: ratio(r, "cublas"))
-    listed = [[product_name(r), *(r["shape"][name] for name in ("lda", "ldb", "ldc")),
+    listed = [[product_name(r), *(r["shape"][name] for name in leading_dimensions),
                microseconds(r), r["kernel"], times(r, "cublas")] for r in slower]
     return (f"mygemm in {math} math mode, {len(results)} products.\n\n" +
             blocks.table(["leading dimensions", "cuBLAS takes", "peer", "products",
@@ -304,8 +298,8 @@ def transpose_tables(run, name, groups):
 def overhead(run):
     lines = []
     for entry in run["overhead"]:
-        scale, unit = (1e3, "µs") if entry["unit"] == "ms" and entry["median"] < 0.1 \
-            else (1, entry["unit"])
+        in_us = entry["unit"] == "ms" and entry["median"] < 0.1
+        scale, unit = (1e3, "µs") if in_us else (1, entry["unit"])
         lines.append([entry["name"], figure(entry["median"] * scale), unit])
     return blocks.table(["call", "median", "unit"], lines) + "\n" + source(run, "overhead")
 
@@ -326,7 +320,8 @@ OPERATIONS = {"default": "product, default math", "strict": "product, strict mat
               "random_default": "product, default math, random shapes", "softmax": "softmax",
               "transpose": "transpose"}
 SPANS = {"default": ["cublas"], "strict": ["cublas_pedantic"], "random": ["cublas_pedantic"],
-         "random_default": ["cublas"], "softmax": ["copy", "PyTorch"], "transpose": ["copy", "cublas"]}
+         "random_default": ["cublas"], "softmax": ["copy", "PyTorch"],
+         "transpose": ["copy", "cublas"]}
 
 
 def peer_name(run, operation, name):
@@ -370,9 +365,8 @@ def documents(all_runs):
             "short": (products(all_runs["short"], "short", "default", ["cublas"])
                       if "short" in all_runs else NO_RUN),
             "strict": products(all_runs["strict"], "strict", "strict", list(PEERS)),
-            "random": random_products(all_runs["random"], "random", "strict", list(PEERS)),
-            "random_default": random_products(all_runs["random_default"], "random_default",
-                                              "default", ["cublas"]),
+            **{name: random_products(all_runs[name], name, math, peers) for name, math, peers in
+               [("random_default", "default", ["cublas"]), ("random", "strict", list(PEERS))]},
             "data": products_by_data(all_runs["data"]) if "data" in all_runs else NO_RUN,
             "triangles": triangles(all_runs["triangles"]) if "triangles" in all_runs else NO_RUN,
             "softmax": softmax(all_runs["softmax"]),
