@@ -71,7 +71,7 @@ def readable(name):
     loads = re.search(r"OperandLoadE(\d)ELS\w*_(\d)ELb(\d)E", name)
     if not tile or not loads:
         return name
-    kinds = ("by TMA", "by 16 bytes", "by 4 bytes", "transposing")  # OperandLoad
+    kinds = ("by TMA", "by shifted maps", "by 16 bytes", "by 4 bytes", "transposing")  # OperandLoad
     a, b = (kinds[int(load)] for load in loads.groups()[:2])
     return f"tma {tile[1]} x {tile[2]}, A {a}, B {b}{', fused' if loads[3] == '1' else ''}"
 
