@@ -154,7 +154,7 @@ def random_products(run, name, math, peers):
     leading_dimensions, lines = ("lda", "ldb", "ldc"), []
     for leading, aligned in [("multiples of 4", True), ("others", False)]:
         group = [r for r in results
-                 if aligned == all(r["shape"][name] % 4 == 0 for name in leading_dimensions)]
+                 if aligned == all(r["shape"][ld] % 4 == 0 for ld in leading_dimensions)]
         for title, is_short in [("more than 5 µs", False), ("at most 5 µs", True)]:
             for peer in peers:
                 values = [ratio(r, peer) for r in group
@@ -166,7 +166,7 @@ def random_products(run, name, math, peers):
                                   f"{max(values):.2f}"])
     slower = sorted((r for r in results if ratio(r, "cublas") < SLOWER),
                     key=lambda r: ratio(r, "cublas"))
-    listed = [[product_name(r), *(r["shape"][name] for name in leading_dimensions),
+    listed = [[product_name(r), *(r["shape"][ld] for ld in leading_dimensions),
                microseconds(r), r["kernel"], times(r, "cublas")] for r in slower]
     return (f"mygemm in {math} math mode, {len(results)} products.\n\n" +
             blocks.table(["leading dimensions", "cuBLAS takes", "peer", "products",

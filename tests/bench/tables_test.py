@@ -94,6 +94,10 @@ class Copied(unittest.TestCase):
         self.assertIn("bench/tables.py hot", self.tables("--check", expect=1))
 
 
+def outside_of_blocks(text):
+    return re.sub(r"(?s)(<!-- .*?: begin -->).*?(<!-- .*?: end -->)", "", text)
+
+
 class Committed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -119,15 +123,14 @@ class Committed(unittest.TestCase):
         """Sentences that nothing writes have no ratios, times or rates."""
         text = self.texts["docs/performance.md"] + re.search(
             r"(?s)## Performance.*?(?=\n## )", self.texts["README.md"])[0]
-        text = re.sub(r"(?s)(<!-- .*?: begin -->).*?(<!-- .*?: end -->)", "", text)
+        text = outside_of_blocks(text)
         self.assertEqual(re.findall(r"\d+\.\d+|\d+ (?:µs|TFLOP/s|GB/s)", text), [])
 
     def test_measured_figures_of_other_pages(self):
         """Pages without a run of their own: no number with a unit of speed or time."""
         for document in ["README.md", "docs/gemm.md", "docs/kernels/README.md",
                          "docs/kernels/host.md"]:
-            text = re.sub(r"(?s)(<!-- .*?: begin -->).*?(<!-- .*?: end -->)", "",
-                          (ROOT / document).read_text())
+            text = outside_of_blocks((ROOT / document).read_text())
             self.assertEqual(re.findall(
                 r"\d[\d.]* (?:[mµn]s|[GT]FLOP/s|[GT]B/s|times (?:cuBLAS|as fast))\b", text), [],
                 document)

@@ -61,11 +61,12 @@ def breaches(root):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    if not documents(root):
+    count = len(documents(root))
+    if count == 0:
         sys.exit(f"no documents under {root}")
     found = list(breaches(root))
     print("".join(f"{sentence}\n" for sentence in found), end="")
-    print(f"{len(documents(root))} documents, {len(found)} links that lead nowhere")
+    print(f"{count} documents, {len(found)} links that lead nowhere")
     sys.exit(bool(found))
 
 
