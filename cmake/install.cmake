@@ -14,6 +14,14 @@ install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)
 install(FILES ${PROJECT_SOURCE_DIR}/bindings/python/README.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/bindings/python COMPONENT tools)
+if(MYGEMM_DOCS)
+  find_program(MYGEMM_SPHINX_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
+  add_custom_target(mygemm_docs ALL VERBATIM COMMENT "Building the site of the documents"
+    COMMAND ${MYGEMM_SPHINX_PYTHON} -B ${PROJECT_SOURCE_DIR}/site/build.py
+            ${PROJECT_BINARY_DIR}/site)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/site/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/html
+          COMPONENT tools PATTERN .doctrees EXCLUDE PATTERN .buildinfo EXCLUDE)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mygemm
                   ${PROJECT_SOURCE_DIR}/bindings/cublas/include/mygemm
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN *.h)
