@@ -47,7 +47,8 @@ void add_common_options(CLI::App* app, Request* request) {
   Options& o = request->options;
   add_choice(app, "--backend", &o.backend, mygemm::cli::kBackends, "where to measure");
   add_choice(app, "--math", &o.math, mygemm::cli::kMathModes, "math mode of mygemm");
-  app->add_option("--json", o.json, "write results to this file, after every one");
+  app->add_option("--json", o.json, "write results to this file, after every one")
+      ->type_name("FILE");
   app->add_option("--groups", o.timer.groups, "groups of calls timed; the median counts")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
@@ -200,7 +201,7 @@ int run(int argc, char** argv) {
   CLI::App app("Measures mygemm beside cuBLAS (GPU), a CBLAS (host), copies and its naive kernels.",
                "mygemm-bench");
   app.require_subcommand(1);
-  app.set_version_flag("-V,--version", "mygemm-bench of mygemm " MYGEMM_BENCH_VERSION);
+  mygemm::cli::add_descriptions(&app, "mygemm-bench of mygemm " MYGEMM_BENCH_VERSION);
   add_common_options(&app, &request);
   CLI::App* sgemm = app.add_subcommand("sgemm", "matrix products: one (-m -n -k) or suites");
   CLI::App* gemm =
@@ -220,7 +221,9 @@ int run(int argc, char** argv) {
   add_options(softmax, &request.softmax);
   add_suite_options(transpose, &request, transpose_suites());
   add_options(transpose, &request.transpose);
-  replay->add_option("file", request.log, "the log; - is standard input")->required();
+  replay->add_option("file", request.log, "the log; - is standard input")
+      ->required()
+      ->type_name("FILE");
   add_accuracy_options(accuracy, &request);
   for (CLI::App* command : {overhead, replay, accuracy, all}) {
     command->fallthrough();

@@ -10,6 +10,10 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "command_tree.h"
+#include "completion.h"
+#include "manual.h"
+
 namespace mygemm::cli {
 namespace {
 
@@ -150,6 +154,27 @@ void check_numbers(CLI::App* app) {
   };
   for (CLI::Option* option : app->get_options()) check(option);
   for (CLI::App* command : app->get_subcommands({})) check_numbers(command);
+}
+
+void add_descriptions(CLI::App* app, const std::string& version) {
+  app->set_version_flag("-V,--version", version);
+  // Such an exception ends the parsing, and its text is printed.
+  app->add_flag_callback(
+      "--manual",
+      [app, version] { throw CLI::CallForVersion(manual_page(command_tree(app), version), 0); },
+      "the manual page in roff: man -l <(" + app->get_name() + " --manual)");
+  const auto complete = [app](const std::string& shell) {
+    throw CLI::CallForVersion(completion(command_tree(app), shell), 0);
+  };
+  app->add_option_function<std::string>("--completion", complete,
+                                        "the script of a shell that completes command lines")
+      ->check(CLI::Validator(
+          [](const std::string& shell) {
+            const bool known = std::find(kShells.begin(), kShells.end(), shell) != kShells.end();
+            return known ? std::string() : shell + " is none of " + alternatives(kShells, " and ");
+          },
+          "", ""))
+      ->type_name(alternatives(kShells));
 }
 
 std::optional<int> parse(CLI::App* app, int argc, char** argv) {

@@ -1,5 +1,6 @@
 // The parts of a command line that mygemm and mygemm-bench share: choices among words, numbers that
-// are checked before they are converted, and one sentence for a line that cannot be parsed. Knows
+// are checked before they are converted, descriptions of the program, and one sentence for a line
+// that cannot be parsed. Knows
 // nothing of the library.
 #pragma once
 
@@ -42,9 +43,13 @@ CLI::Option* add_choice(CLI::App* command, const std::string& name, Variable* va
 // than 64 bits and makes infinities of those beyond FP32.
 void check_numbers(CLI::App* app);
 
+// Adds what describes the program: its version ("mygemm 0.1.0"), its manual page, the completion of
+// its command lines by shells.
+void add_descriptions(CLI::App* app, const std::string& version);
+
 // Parses the line, with numbers checked. Where the program is to end then, for help, for the
-// version or for an invalid line, prints what there is to say and returns the exit status: 0, or
-// CLI11's own, 100 and up.
+// descriptions above or for an invalid line, prints what there is to say and returns the exit
+// status: 0, or CLI11's own, 100 and up.
 std::optional<int> parse(CLI::App* app, int argc, char** argv);
 
 }  // namespace mygemm::cli

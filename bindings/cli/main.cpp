@@ -18,8 +18,8 @@ int run(int argc, char** argv) {
       "one.",
       "mygemm");
   app.require_subcommand(1);
-  app.set_version_flag("-V,--version", concat("mygemm ", MYGEMM_VERSION_MAJOR, ".",
-                                              MYGEMM_VERSION_MINOR, ".", MYGEMM_VERSION_PATCH));
+  add_descriptions(&app, concat("mygemm ", MYGEMM_VERSION_MAJOR, ".", MYGEMM_VERSION_MINOR, ".",
+                                MYGEMM_VERSION_PATCH));
   add_info(app);
   add_sgemm(app);
   add_softmax(app);

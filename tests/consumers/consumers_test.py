@@ -221,7 +221,12 @@ class Packages(ScratchTest):
             self.assertIn(f"include/mygemm/{header}", contents["libmygemm-dev"])
         for name in "mygemm.pc", "mygemmConfig.cmake", "mygemmConfigVersion.cmake":
             self.assertTrue(any(file.endswith("/" + name) for file in contents["libmygemm-dev"]))
-        self.assertLessEqual({"bin/mygemm", "bin/mygemm-bench"}, set(contents["mygemm-tools"]))
+        for program in "mygemm", "mygemm-bench":
+            self.assertLessEqual(
+                {f"bin/{program}", f"share/man/man1/{program}.1",
+                 f"share/bash-completion/completions/{program}",
+                 f"share/fish/vendor_completions.d/{program}.fish",
+                 f"share/zsh/vendor-completions/_{program}"}, set(contents["mygemm-tools"]))
 
     def test_command_runs_from_the_packages(self):
         root = self.scratch / "root"
