@@ -52,7 +52,7 @@ def test_threads_have_handles_of_their_own():
 def test_version_is_that_of_the_header():
     header = abi_headers(SOURCE)
     numbers = re.findall(r"#define MYGEMM_VERSION_\w+ (\d+)", header)
-    assert mygemm.version() == ".".join(numbers)
+    assert mygemm.version() == mygemm.__version__ == ".".join(numbers)
     assert ABI == tuple(map(int, numbers[:2]))
 
 

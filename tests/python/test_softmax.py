@@ -46,6 +46,54 @@ def test_views_and_outputs():
         assert np.isnan(around).sum() == 3 * expected[..., 0].size
 
 
+def softmax_along(x, axis, log=False):
+    return np.moveaxis(softmax_of(np.moveaxis(x, axis, -1), log=log), -1, axis)
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("shape", [(5,), (5, 33), (1, 7), (7, 1), (2, 3, 4, 65), (3, 1, 100)])
+def test_every_axis(shape, log):
+    """Arrays in C and in Fortran order, of either type, to new arrays, to given ones, in place."""
+    for axis in range(-len(shape), len(shape)):
+        for dtype, order in [("f4", "C"), ("f4", "F"), ("f2", "C")]:
+            if order == "F" and (len(shape) != 2 or axis % 2 == 1):
+                continue
+            x = np.asarray(3 * random_matrix(*shape, dtype=dtype), order=order)
+            expected = softmax_along(x, axis, log)
+            before, name = x.copy(), np.dtype(dtype).name
+            y = mygemm.softmax(x, axis=axis, log=log)
+            assert y.flags.c_contiguous and y.dtype == x.dtype
+            np.testing.assert_array_equal(x, before)
+            for out in np.empty_like(x), np.empty(shape, "f4"), x:
+                assert mygemm.softmax(x, axis=axis, log=log, out=out) is out
+                check_softmax(out.astype(np.float64), expected,
+                              name if out.dtype == x.dtype else "float32")
+            check_softmax(y.astype(np.float64), expected, name)
+
+
+def test_axis_of_views():
+    whole = random_matrix(6, 8, 10)
+    for x in whole[1:4, :, 2:7], whole[:, 2:5], whole[::2, ::2], whole.transpose(1, 0, 2)[:, 1:3]:
+        check_softmax(mygemm.softmax(x, axis=1).astype(np.float64), softmax_along(x, 1), "float32")
+    with pytest.raises(ValueError, match="softmax along axis 1 needs a stride of 1 along it or"):
+        mygemm.softmax(whole[:, :, ::2], axis=1)
+    for axis in 3, -4:
+        with pytest.raises(ValueError, match=f"axis = {axis} is no axis of x"):
+            mygemm.softmax(whole, axis=axis)
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_gradient_along_axes(log):
+    y, dy = (random_matrix(4, 6, 5, seed=seed) for seed in (1, 2))
+    for axis in 0, 1:
+        last = [np.ascontiguousarray(np.moveaxis(x, axis, -1)) for x in (y, dy)]
+        expected = np.moveaxis(mygemm.softmax_backward(*last, log=log), -1, axis)
+        np.testing.assert_array_equal(mygemm.softmax_backward(y, dy, axis=axis, log=log), expected)
+        gradient = dy.copy()
+        mygemm.softmax_backward(y, gradient, axis=axis, log=log, out=gradient)
+        np.testing.assert_array_equal(gradient, expected)
+
+
 def test_in_place():
     x = random_matrix(6, 50)
     expected = softmax_of(x)
@@ -55,7 +103,8 @@ def test_in_place():
 
 def test_empty():
     for shape in (0,), (0, 5), (5, 0), (2, 0, 3):
-        assert mygemm.softmax(np.zeros(shape, np.float32)).shape == shape
+        for axis in range(len(shape)):
+            assert mygemm.softmax(np.zeros(shape, np.float32), axis=axis).shape == shape
 
 
 def test_nan_and_infinity():

@@ -1,8 +1,9 @@
 """FP32 matrix products, row softmax and matrix transposes by libmygemm, for NumPy, PyTorch, CuPy.
 
     c = mygemm.sgemm(a, b)            # float32, two or three dimensions, any BLAS layout
+    c = mygemm.matmul(a, b)           # as numpy.matmul: vectors, broadcast batches
     y = mygemm.gemm(x, w, transb=True, bias=bias, activation="gelu")   # a linear layer
-    y = mygemm.softmax(x)             # float32, float16, bfloat16, along the last axis
+    y = mygemm.softmax(x)             # float32, float16, bfloat16, along any axis
     t = mygemm.transpose(x)           # elements of 1, 2, 4, 8 or 16 bytes
 
 NumPy arrays and other arrays in host memory are worked on by the processor. Arrays in the memory
@@ -14,8 +15,11 @@ from ._explain import explain
 from ._gemm import gemm, sgemm
 from ._handles import backend
 from ._library import version
+from ._matmul import matmul
 from ._softmax import softmax, softmax_backward
 from ._transpose import transpose
 
-__all__ = ["Error", "backend", "explain", "gemm", "sgemm", "softmax", "softmax_backward",
-           "transpose", "version"]
+__version__ = version()
+
+__all__ = ["Error", "__version__", "backend", "explain", "gemm", "matmul", "sgemm", "softmax",
+           "softmax_backward", "transpose", "version"]

@@ -45,14 +45,21 @@ class Arguments:
         """All arrays."""
         return list(self._arrays.values())
 
+    def temporary(self, like: Array, shape: tuple[int, ...], dtype: str) -> Array:
+        """A new array that no argument is, by the library of `like`; it lives as long as these."""
+        return self._made(like, shape, dtype, like.name)
+
     def empty(self, like: Array, shape: tuple[int, ...], dtype: str) -> Array:
         """A new array, named out, by the library of `like`."""
+        self._arrays["out"] = self._made(like, shape, dtype, "out")
+        return self._arrays["out"]
+
+    def _made(self, like: Array, shape: tuple[int, ...], dtype: str, name: str) -> Array:
         owner = like.owner
         if owner is None:
             raise TypeError(f"{like.name} is a {type(like.source).__name__}, a type that mygemm "
                             "cannot make arrays of: give an array for the result, out=")
-        self._arrays["out"] = owner.describe("out", owner.empty(like, shape, dtype))
-        return self._arrays["out"]
+        return owner.describe(name, owner.empty(like, shape, dtype))
 
 
 def _describe(name: str, argument: Any) -> Optional[Array]:

@@ -139,8 +139,8 @@ def explain(op: str, *sizes: int, device: Optional[str] = None, math: Optional[s
         check(lib.mygemm_set_math_mode(handle.pointer, math_mode(math)), "explain")
     # No pointer is followed: the workspace's is only said to be there.
     check(lib.mygemm_set_workspace(handle.pointer, 256, WORKSPACE_LIMIT), "explain")
-    name, length = None if device is None else device.encode(), ctypes.c_size_t()
-    check(ask(handle.pointer, name, None, 0, ctypes.byref(length)), "explain")
+    gpu, length = None if device is None else device.encode(), ctypes.c_size_t()
+    check(ask(handle.pointer, gpu, None, 0, ctypes.byref(length)), "explain")
     text = ctypes.create_string_buffer(length.value + 1)
-    check(ask(handle.pointer, name, text, len(text), None), "explain")
+    check(ask(handle.pointer, gpu, text, len(text), None), "explain")
     return text.value.decode()

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from ._arrays import Array, as_bool, as_float32, check_dtype, check_writable
 from ._calls import Arguments, Call
 from ._layouts import (Matrix, batch_count, batch_stride, check_dimensions, check_shape, matrix,
                        matrix_in_order)
 from ._library import ACTIVATIONS, OP_N, OP_T, Gemm, check, lib
+from ._types import AnyArray, ArrayT
 
 
 class _Product(NamedTuple):
@@ -77,13 +78,20 @@ def _prepare(call: str, arguments: Arguments, transa: bool, transb: bool) -> _Pr
             check_dimensions(x, call)
     left, right = arguments["a"], arguments["b"]
     product = _product(left, right, transa, transb)
-    left_matrix, right_matrix = matrix(left), matrix(right)
+    matrix(left), matrix(right)  # refused before anything is made
     out = arguments.get("out")
     if out is None:
         out = arguments.empty(left, product.shape, "float32")
     check_writable(out)
     check_shape(out, product.shape, "that of the product")
-    c = matrix(out)
+    return blas_problem(left, right, out, transa, transb)
+
+
+def blas_problem(left: Array, right: Array, out: Array, transa: bool = False,
+                 transb: bool = False) -> _Problem:
+    """The product of matrices, or of batches of them, whose shapes fit."""
+    product = _product(left, right, transa, transb)
+    left_matrix, right_matrix, c = matrix(left), matrix(right), matrix(out)
     first = _Operand(left, left_matrix, _operation(left_matrix, transa, c))
     second = _Operand(right, right_matrix, _operation(right_matrix, transb, c))
     m, n = product.m, product.n
@@ -92,15 +100,17 @@ def _prepare(call: str, arguments: Arguments, transa: bool, transb: bool) -> _Pr
     return _Problem(first, second, (m, n, product.k), product.batch, out, c, product.shape)
 
 
-def sgemm(a: Any, b: Any, *, transa: bool = False, transb: bool = False, alpha: float = 1.0,
-          beta: float = 0.0, out: Any = None, math: Optional[str] = None) -> Any:
+def sgemm(a: ArrayT, b: AnyArray, *, transa: bool = False, transb: bool = False,
+          alpha: float = 1.0, beta: float = 0.0, out: Optional[ArrayT] = None,
+          math: Optional[str] = None) -> ArrayT:
     """out = alpha * op(a) @ op(b) + beta * out, with op(x) = x or its transpose, in float32.
 
-    a: (m, k), or (k, m) with transa; b: (k, n), or (n, k) with transb. With three dimensions the
-    first counts the matrices of a batch; a or b with two, or with a batch of one, stands for each
-    of the other's. Every matrix needs a stride of 1 along one axis, and along the other one of at
-    least the first axis's length: C and Fortran order, their transposes, blocks of both. All
-    arrays are float32, in host memory or on one CUDA device.
+    a: (m, k), or (k, m) with transa.
+    b: (k, n), or (n, k) with transb.
+    With three dimensions the first counts the matrices of a batch; a or b with two, or with a
+    batch of one, stands for each of the other's. Every matrix needs a stride of 1 along one axis,
+    and along the other one of at least the first axis's length: C and Fortran order, their
+    transposes, blocks of both. All arrays are float32, in host memory or on one CUDA device.
     out: what is written, of shape (m, n) or (batch, m, n); it must not overlap a or b. Without it
     a new array in C order is made by the library of a. beta other than 0 needs it; with
     beta = 0 it is not read.
@@ -122,12 +132,14 @@ def sgemm(a: Any, b: Any, *, transa: bool = False, transb: bool = False, alpha: 
             call.handle, *operations, *p.sizes, ctypes.c_float(alpha), *p.first.strided(),
             *p.second.strided(), ctypes.c_float(beta), p.out.pointer, p.matrix.ld,
             batch_stride(p.out), p.batch), "sgemm", p.names("C"))
-    return p.out.source
+    written: ArrayT = p.out.source
+    return written
 
 
-def gemm(a: Any, b: Any, *, c: Any = None, bias: Any = None, activation: Optional[str] = None,
-         alpha: float = 1.0, beta: float = 0.0, transa: bool = False, transb: bool = False,
-         out: Any = None, math: Optional[str] = None) -> Any:
+def gemm(a: ArrayT, b: AnyArray, *, c: Optional[AnyArray] = None, bias: Optional[AnyArray] = None,
+         activation: Optional[str] = None, alpha: float = 1.0, beta: float = 0.0,
+         transa: bool = False, transb: bool = False, out: Optional[ArrayT] = None,
+         math: Optional[str] = None) -> ArrayT:
     """out = activation(alpha * op(a) @ op(b) + beta * c + bias), in float32 and in one call.
 
     a, b, alpha, transa, transb, out and math as in sgemm().
@@ -172,7 +184,8 @@ def gemm(a: Any, b: Any, *, c: Any = None, bias: Any = None, activation: Optiona
     with Call(arguments, math) as call:
         call.give_workspace(lib.mygemm_gemm_workspace_size, ctypes.byref(descriptor))
         check(lib.mygemm_gemm(call.handle, ctypes.byref(descriptor)), "gemm", p.names("D"))
-    return p.out.source
+    written: ArrayT = p.out.source
+    return written
 
 
 def _bias(x: Array, p: _Problem) -> tuple[int, int]:

@@ -98,17 +98,31 @@ def check_shape(x: Array, shape: tuple[int, ...], why: str) -> None:
         raise ValueError(f"{x.name} has shape {x.shape}; it must be {shape}, {why}")
 
 
-def rows_of(x: Array) -> Rows:
-    """Every axis but the last collapsed into rows, a leading dimension apart."""
-    if not x.shape:
-        raise ValueError(f"{x.name} has no dimension; one of length n is a row of n elements")
+def collapse(axes: list[tuple[int, int]]) -> Optional[tuple[int, int]]:
+    """Axes, as (extent, stride), as one; None where their elements are not at one distance."""
+    axes = [(extent, stride) for extent, stride in axes if extent != 1]
+    if any(outer[1] != inner[0] * inner[1] for outer, inner in zip(axes, axes[1:])):
+        return None
+    return math.prod(extent for extent, _ in axes), axes[-1][1] if axes else 0
+
+
+def find_rows(x: Array) -> Optional[Rows]:
+    """Every axis but the last collapsed into rows, a leading dimension apart; None where they are
+    not at one distance, or where the elements of a row are not contiguous."""
     cols, rows = x.shape[-1], math.prod(x.shape[:-1])
     if rows == 0 or cols == 0:
         return Rows(rows, cols, max(1, cols))
-    leading = [(n, stride) for n, stride in zip(x.shape[:-1], x.strides) if n > 1]
-    regular = all(outer[1] == inner[0] * inner[1] for outer, inner in zip(leading, leading[1:]))
-    ld = _leading_dimension(x, rows, cols, leading[-1][1] if leading else cols, x.strides[-1])
-    if ld is None or not regular:
+    leading = collapse(list(zip(x.shape[:-1], x.strides)))
+    if leading is None:
+        return None
+    ld = _leading_dimension(x, rows, cols, leading[1], x.strides[-1])
+    return None if ld is None else Rows(rows, cols, ld)
+
+
+def rows_of(x: Array) -> Rows:
+    """The rows of find_rows(), or a refusal."""
+    rows = find_rows(x)
+    if rows is None:
         refuse_strides(x, "the last axis needs a stride of 1, and all rows the same distance, of "
                           "at least a row's length")
-    return Rows(rows, cols, ld)
+    return rows

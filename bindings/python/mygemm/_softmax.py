@@ -1,15 +1,18 @@
-"""softmax and its gradient, along the last axis."""
+"""softmax and its gradient, along an axis."""
 from __future__ import annotations
 
-from typing import Any, Optional
+import math
+from typing import Optional
 
 from ._arrays import Array, as_bool, as_float32, check_dtype, check_writable
+from ._axes import AlongAxis, axis_of
 from ._calls import Arguments, Call
 from ._layouts import check_shape, rows_of
 from ._library import DATA_TYPES, LOG_SOFTMAX, SOFTMAX, check, lib
+from ._types import AnyArray, ArrayT
 
 
-def dtype_name(dtype: Any) -> str:
+def dtype_name(dtype: object) -> str:
     """A dtype of any library, or its name, as one of the names in DATA_TYPES."""
     name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None)
     if name is None:  # torch.float16, numpy.float16
@@ -29,24 +32,25 @@ def _typed(x: Array) -> tuple[int, int, int]:
     return x.pointer, DATA_TYPES[x.dtype], rows_of(x).ld
 
 
-def _check_types(arguments: Arguments, call: str) -> None:
-    for x in arguments.values():
-        check_dtype(x, tuple(DATA_TYPES), call)
+def _check(x: Array, like: Array, axis: int, call: str) -> None:
+    """Refuses other types and shapes, and along the last axis rows that the library cannot take."""
+    check_dtype(x, tuple(DATA_TYPES), call)
+    check_shape(x, like.shape, f"that of {like.name}")
+    if axis == len(x.shape) - 1:
         rows_of(x)
 
 
-def _check_out(out: Array, like: Array) -> None:
-    check_writable(out)
-    check_shape(out, like.shape, f"that of {like.name}")
-    rows_of(out)
+def softmax(x: ArrayT, *, axis: int = -1, log: bool = False, scale: float = 1.0,
+            out: Optional[ArrayT] = None, dtype: Optional[object] = None) -> ArrayT:
+    """The softmax of scale * x along an axis, or with log its logarithm, computed in float32.
 
-
-def softmax(x: Any, *, log: bool = False, scale: float = 1.0, out: Any = None,
-            dtype: Any = None) -> Any:
-    """The softmax of scale * x along the last axis, or with log its logarithm, computed in float32.
-
-    x: float32, float16 or bfloat16, of one dimension or more, the last with a stride of 1, the
-    others such that all rows are at the same distance; on the host or on a CUDA device.
+    x: float32, float16 or bfloat16, of one dimension or more, on the host or on a CUDA device. The
+    last axis, where that is the one, needs a stride of 1, and the others such that all rows are at
+    the same distance; nothing is copied.
+    axis: the axis whose elements sum to one. Along another than the last, x is transposed to memory
+    of its library, unless that axis has a stride of 1, and the result back likewise.
+    log: whether to compute the logarithm.
+    scale: a factor of x.
     out: what is written, of x's shape and any of the three types; it may be x itself. Without it a
     new array in C order is made by x's library, with elements of type dtype, or of x's own.
     dtype: a name such as "float16", or a dtype of NumPy or PyTorch; with out, out's own or None.
@@ -57,43 +61,58 @@ def softmax(x: Any, *, log: bool = False, scale: float = 1.0, out: Any = None,
     scale, mode = as_float32("scale", scale), softmax_mode(log)
     wanted = None if dtype is None else dtype_name(dtype)
     arguments = Arguments(x=x, out=out)
-    _check_types(arguments, "softmax")
     given, result = arguments["x"], arguments.get("out")
+    axis = axis_of(given, axis)
+    for argument in arguments.values():
+        _check(argument, given, axis, "softmax")
     if result is None:
         result = arguments.empty(given, given.shape, wanted or given.dtype)
     elif wanted not in (None, result.dtype):
         raise ValueError(f"dtype = {wanted}, but out has dtype {result.dtype}")
-    _check_out(result, given)
-    rows = rows_of(given)
+    check_writable(result)
+    cols = given.shape[axis]
+    rows = math.prod(given.shape) // max(1, cols)
     with Call(arguments) as call:
-        call.give_workspace(lib.mygemm_softmax_workspace_size, mode, rows.rows, rows.cols,
+        call.give_workspace(lib.mygemm_softmax_workspace_size, mode, rows, cols,
                             DATA_TYPES[given.dtype], DATA_TYPES[result.dtype])
-        check(lib.mygemm_softmax(call.handle, mode, rows.rows, rows.cols, scale, *_typed(given),
-                                 *_typed(result)), "softmax", "y is out")
-    return result.source
+        along = AlongAxis(arguments, call, axis)
+        source, target = along.rows_of(given), along.rows_for(result)
+        check(lib.mygemm_softmax(call.handle, mode, rows, cols, scale, *_typed(source),
+                                 *_typed(target)), "softmax", "y is out")
+        along.put_back(target, result)
+    written: ArrayT = result.source
+    return written
 
 
-def softmax_backward(y: Any, dy: Any, *, log: bool = False, scale: float = 1.0,
-                     out: Any = None) -> Any:
-    """The gradient with respect to x of softmax(x, log=log, scale=scale), from its result y.
+def softmax_backward(y: AnyArray, dy: ArrayT, *, axis: int = -1, log: bool = False,
+                     scale: float = 1.0, out: Optional[ArrayT] = None) -> ArrayT:
+    """The gradient with respect to x of softmax(x, axis=axis, log=log, scale=scale).
 
-    y, dy: the result and the gradient with respect to it, of one shape, with types and layouts as
-    in softmax(), each its own. out: what is written; it may be y or dy. Without it a new array of
-    dy's type is made. Returns out.
+    y: the result of softmax().
+    dy: the gradient with respect to y, of its shape, with a type and a layout of its own.
+    axis, log, scale: as they were given to softmax().
+    out: what is written; it may be y or dy. Without it a new array of dy's type is made.
+    Returns out.
     Raises TypeError and ValueError for arguments, Error where the library refuses.
     """
     scale, mode = as_float32("scale", scale), softmax_mode(log)
     arguments = Arguments(y=y, dy=dy, out=out)
-    _check_types(arguments, "softmax_backward")
     result_of, gradient = arguments["y"], arguments["dy"]
-    check_shape(gradient, result_of.shape, "that of y")
+    axis = axis_of(result_of, axis)
+    for argument in arguments.values():
+        _check(argument, result_of, axis, "softmax_backward")
     dx: Optional[Array] = arguments.get("out")
     if dx is None:
         dx = arguments.empty(gradient, gradient.shape, gradient.dtype)
-    _check_out(dx, result_of)
-    rows = rows_of(result_of)
+    check_writable(dx)
+    cols = result_of.shape[axis]
+    rows = math.prod(result_of.shape) // max(1, cols)
     with Call(arguments) as call:
-        check(lib.mygemm_softmax_backward(call.handle, mode, rows.rows, rows.cols, scale,
-                                          *_typed(result_of), *_typed(gradient), *_typed(dx)),
-              "softmax_backward", "dx is out")
-    return dx.source
+        along = AlongAxis(arguments, call, axis)
+        sources, target = [along.rows_of(x) for x in (result_of, gradient)], along.rows_for(dx)
+        check(lib.mygemm_softmax_backward(call.handle, mode, rows, cols, scale,
+                                          *_typed(sources[0]), *_typed(sources[1]),
+                                          *_typed(target)), "softmax_backward", "dx is out")
+        along.put_back(target, dx)
+    written: ArrayT = dx.source
+    return written

@@ -1,13 +1,14 @@
 """transpose: matrices of any elements of 1 to 16 bytes, single or in batches."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Optional
 
 from ._arrays import Array, check_dtype, check_writable
 from ._calls import Arguments, Call
 from ._layouts import (batch_count, batch_stride, check_dimensions, check_shape, column_major_ld,
                        matrix, refuse_strides, row_major_ld)
 from ._library import check, lib
+from ._types import ArrayT
 
 _ELEMENT_SIZES = (1, 2, 4, 8, 16)
 
@@ -27,7 +28,7 @@ def _common_order(x: Array, out: Array) -> tuple[int, int, int, int]:
                       "column-major, so that out is a mere copy of x.T, whose order is out's")
 
 
-def transpose(x: Any, *, out: Any = None) -> Any:
+def transpose(x: ArrayT, *, out: Optional[ArrayT] = None) -> ArrayT:
     """The transpose of a matrix, or of each matrix of a batch, moved bit by bit.
 
     x: (rows, cols) or (batch, rows, cols), of elements of 1, 2, 4, 8 or 16 bytes, row-major with
@@ -60,4 +61,5 @@ def transpose(x: Any, *, out: Any = None) -> Any:
         check(lib.mygemm_transpose_strided_batched(
             call.handle, given.itemsize, rows, cols, given.pointer, ldin, batch_stride(given),
             result.pointer, ldout, batch_stride(result), batch), "transpose", "in is x")
-    return result.source
+    written: ArrayT = result.source
+    return written
