@@ -1,8 +1,10 @@
-"""The wheel as its users get it: built, installed into a new environment, used from elsewhere.
+"""The wheel as its users get it: built for other machines, installed into an environment that has
+nothing else, used from elsewhere.
 
 Usage: check_wheel.py SOURCE_DIR TOOLS_PYTHON [unittest options]. TOOLS_PYTHON is the interpreter of
-an environment with scikit-build-core, which `./dev test` makes; exits with 77 where it is not
-there. The library is built for the host and little optimised: the time goes into compiling.
+an environment with scikit-build-core and auditwheel, which `./dev test` makes, with NumPy's wheel
+in its folder wheels; exits with 77 where it is not there. The library is built for the host and
+little optimised: the time goes into compiling.
 """
 import email
 import os
@@ -14,7 +16,7 @@ import tempfile
 import unittest
 import zipfile
 
-SOURCE = TOOLS = None  # set from the command line
+SOURCE = TOOLS = WHEELS = None  # set from the command line
 SKIPPED = 77
 
 PROGRAM = """
@@ -27,13 +29,14 @@ try:
     mygemm.sgemm(b, b.T, out=b[:, :3])
 except mygemm.Error as error:
     assert "C overlaps" in str(error)
-    print(mygemm.version(), mygemm.__file__)
+    print(mygemm.__version__, mygemm.__file__)
 """
 
 
 def tools_are_there():
-    return TOOLS.exists() and subprocess.run([TOOLS, "-c", "import scikit_build_core"],
-                                             check=False, capture_output=True).returncode == 0
+    return TOOLS.exists() and any(WHEELS.glob("numpy-*.whl")) and subprocess.run(
+        [TOOLS, "-c", "import scikit_build_core, auditwheel"], check=False,
+        capture_output=True).returncode == 0
 
 
 def run(*command, cwd):
@@ -54,37 +57,50 @@ class Wheel(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.scratch = pathlib.Path(folder.name).resolve()
-        # The options of CMake are those of the test, not of the project.
-        run(TOOLS, "-m", "pip", "wheel", SOURCE / "bindings/python", "--no-build-isolation",
-            "--no-deps", "--no-index", "--wheel-dir", cls.scratch,
-            "--config-settings=cmake.define.MYGEMM_CUDA=OFF",
-            "--config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1", cwd=cls.scratch)
+        run(sys.executable, "-B", SOURCE / "bindings/python/build_wheel.py", TOOLS, cls.scratch,
+            "host", "CMAKE_CXX_FLAGS_RELEASE=-O1", cwd=cls.scratch)
         cls.wheel, = cls.scratch.glob("*.whl")
         cls.version = re.search(r"project\(mygemm VERSION (\S+)",
                                 (SOURCE / "CMakeLists.txt").read_text())[1]
 
     def test_name_says_what_it_runs_on(self):
         self.assertRegex(self.wheel.name,
-                         rf"^mygemm-{re.escape(self.version)}-py3-none-linux_\w+\.whl$")
+                         rf"^mygemm-{re.escape(self.version)}-py3-none-manylinux_2_\d+_\w+\.whl$")
 
     def test_holds_the_package_and_one_library(self):
         with zipfile.ZipFile(self.wheel) as wheel:
-            files = [name for name in wheel.namelist() if ".dist-info/" not in name]
+            files = [name for name in wheel.namelist()
+                     if ".dist-info/" not in name and not name.endswith("/")]
             metadata = email.message_from_bytes(
                 wheel.read(f"mygemm-{self.version}.dist-info/METADATA"))
         modules = {f"mygemm/{path.name}" for path in (SOURCE / "bindings/python/mygemm").iterdir()
                    if path.suffix in {".py", ".typed"}}
-        self.assertEqual(set(files), modules | {"mygemm/libmygemm.so", "mygemm/LICENSE"})
+        gomp = {name for name in files if name.startswith("mygemm.libs/libgomp")}
+        self.assertEqual(len(gomp), 1)
+        self.assertEqual(set(files), modules | gomp | {"mygemm/libmygemm.so", "mygemm/LICENSE"})
         self.assertEqual(metadata.get_all("Requires-Dist"), ["numpy"])
         self.assertEqual(metadata["Requires-Python"], ">=3.9")
+        self.assertEqual(metadata["License"], "Apache-2.0")
+        self.assertIn("Environment :: GPU :: NVIDIA CUDA", metadata.get_all("Classifier"))
         self.assertIn("## What is refused", metadata.get_payload())
+
+    def test_depends_on_the_c_library_alone(self):
+        """Once more by auditwheel, which looks at every symbol; and by what the library names."""
+        said = run(TOOLS, "-m", "auditwheel", "show", self.wheel, cwd=self.scratch)
+        tag = re.search(r"-(manylinux_2_\d+_\w+?)\.whl$", self.wheel.name)[1]
+        self.assertRegex(said, rf'platform tag:\s+"{tag}"')
+        with zipfile.ZipFile(self.wheel) as wheel:
+            wheel.extract("mygemm/libmygemm.so", self.scratch)
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", "mygemm/libmygemm.so",
+                                                        cwd=self.scratch))
+        for name in needed:
+            self.assertRegex(name, r"^(lib(c|m|dl|pthread)\.so\.\d|ld-linux-.*|libgomp-\w+\.so.*)$")
 
     def test_works_from_elsewhere(self):
         environment = self.scratch / "environment"
-        run("/usr/bin/python3", "-m", "venv", "--system-site-packages", environment,
-            cwd=self.scratch)
+        run("/usr/bin/python3", "-m", "venv", environment, cwd=self.scratch)
         python = environment / "bin/python"
-        run(python, "-m", "pip", "install", "--no-index", "--no-deps", self.wheel,
+        run(python, "-m", "pip", "install", "--no-index", "--find-links", WHEELS, self.wheel,
             cwd=self.scratch)
         version, path = run(python, "-c", PROGRAM, cwd=self.scratch).split()
         self.assertEqual(version, self.version)
@@ -93,8 +109,9 @@ class Wheel(unittest.TestCase):
 
 if __name__ == "__main__":
     SOURCE, TOOLS = (pathlib.Path(sys.argv.pop(1)) for _ in range(2))
+    WHEELS = TOOLS.parent.parent / "wheels"
     if not tools_are_there():
-        print(f"skip: {TOOLS} is not there or has no scikit-build-core; ./dev test makes it where "
-              "PyPI can be reached")
+        print(f"skip: {TOOLS} is not there, or has no scikit-build-core, auditwheel or wheel of "
+              "NumPy; ./dev test makes it where PyPI can be reached")
         sys.exit(SKIPPED)
     unittest.main()
