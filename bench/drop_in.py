@@ -245,6 +245,15 @@ def table(record, file):
             + f"\n{', '.join(about)}; bench/results/{file.name}.\n" + differences(results))
 
 
+def extremes_sentence(record, file):
+    """A sentence on the programs that gained most and least."""
+    most, least = (f"{entry['speedup']:.2f} times as fast ({entry['about']})"
+                   for entry in extremes(record["results"]))
+    return (f"Of the programs that were measured, the ones that gained least and most are {least} "
+            f"and {most}: {record['device']}, {record['date'][:10]}, commit {record['commit']}; "
+            f"bench/results/{file.name}.\n")
+
+
 def show_table(arguments):
     record = json.loads(arguments.table.read_text())
     block = BLOCK
@@ -252,10 +261,7 @@ def show_table(arguments):
         block += " " + record["math"]
     if arguments.extremes:
         block += " extremes"
-        record["results"] = extremes(record["results"])
-        for entry in record["results"]:  # losses are not these programs' alone
-            entry.pop("differences", None)
-    text = table(record, arguments.table)
+    text = (extremes_sentence if arguments.extremes else table)(record, arguments.table)
     if arguments.write:
         blocks.write(arguments.write, {block: text})
     elif arguments.check:

@@ -12,6 +12,8 @@ import sys
 import tempfile
 import unittest
 
+from document_programs import programs
+
 BUILD = SOURCE = None  # set from the command line
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -151,6 +153,38 @@ class Installed(ScratchTest):
         with self.assertRaisesRegex(AssertionError, r"not accepted:\s+.*version: 0\.1"):
             run("cmake", "-S", self.scratch / "next", "-B", self.scratch / "next/build",
                 f"-DCMAKE_PREFIX_PATH={self.prefix}")
+
+    def test_programs_of_documents(self):
+        compilers = {"c": ["cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"],
+                     "cpp": ["c++", "-std=c++11", "-pedantic", "-Wall", "-Wextra", "-Werror"],
+                     "fortran": ["gfortran", "-std=f2018"]}
+        suffixes = {"c": ".c", "cpp": ".cpp", "fortran": ".f90"}
+        modules = [self.prefix / f"share/mygemm/fortran/{name}.f90" for name in
+                   ("mygemm_abi", "mygemm_gemm", "mygemm_products", "mygemm_rows", "mygemm_plans",
+                    "mygemm")]
+        count = 0
+        for document, language, program, printed in programs(SOURCE):
+            folder = self.scratch / f"program {(count := count + 1)}"
+            folder.mkdir()
+            environment = {"LD_LIBRARY_PATH": str(self.library_dir)}
+            if language == "python":
+                said = run("/usr/bin/python3", "-B", "-c", program, cwd=folder,
+                           PYTHONPATH=str(SOURCE / "bindings/python"),
+                           MYGEMM_LIBRARY=str(self.library_dir / "libmygemm.so.0"))
+            elif language == "fortran" and not shutil.which("gfortran"):
+                continue
+            else:
+                source = folder / f"program{suffixes[language]}"
+                source.write_text(program)
+                run(*compilers[language], f"-I{self.prefix / 'include'}",
+                    *(modules if language == "fortran" else []), source, f"-L{self.library_dir}",
+                    "-lmygemm", "-o", folder / "program", cwd=folder)
+                said = run(folder / "program", **environment)
+            self.assertTrue(printed, document)
+            for text in printed:
+                self.assertIn(" ".join(text.removesuffix("...").split()), " ".join(said.split()),
+                              document)
+        self.assertGreaterEqual(count, 7)
 
     def test_documents(self):
         """All that the source tree links to, images too, and links that lead there."""
