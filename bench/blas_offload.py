@@ -3,11 +3,13 @@
 
 Usage: bench/blas_offload.py LIBRARY [--json FILE] [--shapes 512,4096x4096x64,...] [--threads N]
                              [--commit HASH]
+       bench/blas_offload.py --table FILE [--write DOCUMENT | --check DOCUMENT]
 
 Times the library's cblas_sgemm on NumPy's arrays, once with MYGEMM_BLAS_OFFLOAD=never and once with
 always, and prints both, the ratio, and the rates that explain the times: the figures of
 kMeasuredRates in bindings/blas/offload_cost.cpp. Results to keep go to bench/results/. Needs NumPy.
-Without a GPU both columns are the host's; it says so.
+Without a GPU both columns are the host's; it says so. With --table, prints a result's table, or
+puts it into a document, or compares.
 """
 
 import argparse
@@ -20,6 +22,9 @@ import re
 import subprocess
 import sys
 
+import blocks
+
+BLOCK = "bench/blas_offload.py"
 # Squares, then few flops to a byte: k is small, or n.
 SHAPES = ("256,512,768,1024,1536,2048,3072,4096,6144,8192,12288,"
           "4096x4096x64,8192x64x8192,16384x16384x256")
@@ -109,15 +114,44 @@ def processor_name():
     return names[0] if names else platform.machine()
 
 
+def show_table(arguments):
+    record = json.loads(arguments.table.read_text())
+    lines = []
+    for shape, host, gpu in zip(record["shapes"], record["host"]["seconds"],
+                                record["gpu"]["seconds"]):
+        name = f"{shape[0]}³" if len(set(shape)) == 1 else " × ".join(map(str, shape))
+        lines.append([name, *(f"{float(f'{figure:.3g}'):g}"
+                              for figure in (host * 1e3, gpu * 1e3, host / gpu))])
+    text = blocks.table(["product", "host, ms", "GPU, ms", "ratio"], lines) + (
+        f"\n{record['device']}, {record['threads']} threads of an {record['processor']}, "
+        f"{record['date'][:10]}, commit {record['commit']}; "
+        f"bench/results/{arguments.table.name}.\n")
+    if arguments.write:
+        blocks.write(arguments.write, {BLOCK: text})
+    elif arguments.check:
+        blocks.check(arguments.check, {BLOCK: text})
+    else:
+        print(text, end="")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("library", type=lambda name: pathlib.Path(name).resolve(strict=True))
+    parser.add_argument("library", nargs="?",
+                        type=lambda name: pathlib.Path(name).resolve(strict=True))
     parser.add_argument("--json", type=pathlib.Path, help="also write the result to this file")
     parser.add_argument("--shapes", type=read_shapes, default=SHAPES, help="N or MxNxK, ...")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each shape")
     parser.add_argument("--commit", default="unknown")
+    parser.add_argument("--table", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--write", type=pathlib.Path, metavar="DOCUMENT")
+    parser.add_argument("--check", type=pathlib.Path, metavar="DOCUMENT")
     arguments = parser.parse_args()
+    if arguments.table:
+        show_table(arguments)
+        return
+    if not arguments.library:
+        parser.error("which libmygemm_blas.so?")
     shapes = arguments.shapes
 
     def run(choice):

@@ -1,5 +1,5 @@
-"""bench/drop_in.py: its children's failures are reasons, and the documents have the committed
-results. The programs that it measures need a GPU.
+"""bench/drop_in.py and blas_offload.py: failures of children are reasons, and the documents have
+the committed results. The programs that it measures need a GPU.
 
 Usage: drop_in_test.py [unittest options]
 """
@@ -17,8 +17,8 @@ sys.path.insert(0, str(BENCH))
 import drop_in  # noqa: E402
 
 
-def script(*arguments):
-    return subprocess.run([sys.executable, "-B", str(BENCH / "drop_in.py"), *map(str, arguments)],
+def script(*arguments, program="drop_in.py"):
+    return subprocess.run([sys.executable, "-B", str(BENCH / program), *map(str, arguments)],
                           text=True, capture_output=True, check=False)
 
 
@@ -57,8 +57,9 @@ class Summaries(unittest.TestCase):
 
 
 class Committed(unittest.TestCase):
-    def check(self, name, document, *options):
-        process = script("--table", BENCH / "results" / name, *options, "--check", ROOT / document)
+    def check(self, name, document, *options, program="drop_in.py"):
+        process = script("--table", BENCH / "results" / name, *options, "--check", ROOT / document,
+                         program=program)
         self.assertEqual(process.returncode, 0, process.stderr)
 
     def test_documents(self):
@@ -66,6 +67,9 @@ class Committed(unittest.TestCase):
         self.check("h200-drop-in-fast.json", "docs/drop-in.md")
         self.check("h200-drop-in-strict.json", "docs/drop-in.md")
         self.check("h200-drop-in.json", "README.md", "--extremes")
+
+    def test_offloaded_products(self):
+        self.check("h200-blas-offload.json", "docs/drop-in.md", program="blas_offload.py")
 
 
 if __name__ == "__main__":
