@@ -29,7 +29,7 @@ int64_t packed(int64_t ld, int64_t vectors, int64_t batch) {
 struct Question {
   std::string device;
   Settings settings;
-  bool json = false;
+  bool json = false, bars = false;
 
   Session session() const {
     return device.empty() ? Session(settings) : Session::for_questions(settings);
@@ -37,7 +37,7 @@ struct Question {
   const char* device_or_null() const { return device.empty() ? nullptr : device.c_str(); }
 
   void print(const std::string& text) const {
-    const std::string shown = json ? to_json(text) : text;
+    const std::string shown = json ? to_json(text) : bars ? to_bars(text) : text;
     std::printf("%s%s", shown.c_str(), shown.ends_with('\n') ? "" : "\n");
   }
 };
@@ -172,7 +172,10 @@ std::shared_ptr<Asked> add_question(CLI::App* explain, CLI::App** command, const
                              "machine would use");
   add_settings(*command, &question->settings, family);
   (*command)->get_option("--backend")->excludes(device);
-  (*command)->add_flag("--json", question->json, "the explanation as JSON");
+  CLI::Option* json = (*command)->add_flag("--json", question->json, "the explanation as JSON");
+  (*command)
+      ->add_flag("--plot", question->bars, "a bar for each kernel, as long as it is fast")
+      ->excludes(json);
   (*command)->callback([question] { question->answer(); });
   return question;
 }

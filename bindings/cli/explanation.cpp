@@ -1,9 +1,11 @@
-// The lines of an explanation as JSON, see explanation.h.
+// The lines of an explanation as JSON and as bars, see explanation.h.
 #include "explanation.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <sstream>
 #include <string_view>
+#include <vector>
 
 #include "error.h"
 
@@ -71,7 +73,44 @@ std::string kernel_object(std::string_view line) {
                 field("figures", quoted(plan.substr(figures + 2))), "}");
 }
 
+struct Estimate {
+  std::string name;
+  double microseconds = 0;
+};
+
 }  // namespace
+
+std::string to_bars(const std::string& explanation) {
+  std::istringstream lines(explanation);
+  std::vector<Estimate> estimates;
+  size_t refused = 0;
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("  ")) {
+      if (line != "all kernels:") text += line + "\n";
+    } else if (line.find(" cannot run: ") != std::string::npos) {
+      ++refused;
+    } else {
+      Estimate estimate;
+      std::istringstream(line) >> estimate.name >> estimate.microseconds;
+      estimates.push_back(estimate);
+    }
+  }
+  std::stable_sort(estimates.begin(), estimates.end(), [](const Estimate& a, const Estimate& b) {
+    return a.microseconds < b.microseconds;
+  });
+  text += "speed of the kernels, by their estimates:\n";
+  for (const Estimate& estimate : estimates) {
+    constexpr double kLongest = 48;
+    const double speed = estimates.front().microseconds / estimate.microseconds;
+    const std::string bar(std::max<size_t>(1, static_cast<size_t>(kLongest * speed + 0.5)), '#');
+    char line[128];
+    std::snprintf(line, sizeof line, "  %-22s %-48s %10.2f us\n", estimate.name.c_str(),
+                  bar.c_str(), estimate.microseconds);
+    text += line;
+  }
+  return concat(text, "cannot run: ", refused, refused == 1 ? " kernel\n" : " kernels\n");
+}
 
 std::string to_json(const std::string& explanation) {
   std::istringstream lines(explanation);

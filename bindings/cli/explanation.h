@@ -1,4 +1,4 @@
-// Explanations of the library as JSON. Pure.
+// Explanations of the library as JSON and as bars. Pure.
 #pragma once
 
 #include <string>
@@ -9,5 +9,9 @@ namespace mygemm::cli {
 // forced; call, device and further lines by their names; kernels, each with name and either
 // estimated_us, config and figures or cannot_run.
 std::string to_json(const std::string& explanation);
+
+// The lines about the call, then a bar for each kernel that can run it, as long as it is fast, the
+// fastest first.
+std::string to_bars(const std::string& explanation);
 
 }  // namespace mygemm::cli

@@ -4,6 +4,7 @@ Usage: command_line_test.py MYGEMM [unittest options]. Needs NumPy.
 """
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -109,6 +110,21 @@ class Settings(cli_test.CommandTest):
             self.assertEqual(result.returncode, 0, result)
             self.assertRegex(result.stderr, rf"\A{command[0]}: host_naive, [\d.]+ [mu]s, [\d.]+ "
                                             rf"{unit}/s\n\Z")
+
+    def test_bars(self):
+        said = self.succeed(*PRODUCT, "--plot")
+        bars = re.findall(r"(?m)^  (\w+) +(#+) +([0-9.]+) us$", said)
+        answer = json.loads(self.succeed(*PRODUCT, "--json"))
+        times = {k["name"]: k["estimated_us"] for k in answer["kernels"] if "estimated_us" in k}
+        self.assertEqual({name: float(us) for name, _, us in bars}, times)
+        self.assertEqual(bars[0][0], answer["kernel"])
+        self.assertEqual([float(us) for _, _, us in bars], sorted(times.values()))
+        lengths = [len(bar) for _, bar, _ in bars]
+        self.assertEqual(lengths, sorted(lengths, reverse=True))
+        self.assertEqual(lengths[0], 48)
+        self.assertIn(f"cannot run: {len(answer['kernels']) - len(bars)} kernels", said)
+        both = self.run_mygemm(*PRODUCT, "--plot", "--json")
+        self.assertIn("--json excludes --plot", both.stderr)
 
     def test_json(self):
         answer = json.loads(self.succeed(*PRODUCT, "--json"))
