@@ -49,6 +49,8 @@ void add_common_options(CLI::App* app, Request* request) {
   add_choice(app, "--math", &o.math, mygemm::cli::kMathModes, "math mode of mygemm");
   app->add_option("--json", o.json, "write results to this file, after every one")
       ->type_name("FILE");
+  app->add_option("--plot", o.plot, "draw the results to this file, in SVG, after every one")
+      ->type_name("FILE");
   app->add_option("--groups", o.timer.groups, "groups of calls timed; the median counts")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "json.h"
+#include "plot.h"
 #include "table.h"
 
 namespace bench {
@@ -175,6 +176,14 @@ void add_versions(Json* json, const Session& session) {
   }
 }
 
+void write_file(const std::string& path, const std::string& text) {
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  const bool written = file != nullptr && std::fputs(text.c_str(), file) >= 0;
+  if ((file != nullptr && std::fclose(file) != 0) || !written) {
+    throw std::runtime_error("cannot write " + path);
+  }
+}
+
 }  // namespace
 
 Report::Report(const Session& session, std::vector<std::string> command_line)
@@ -197,7 +206,7 @@ Report::Report(const Session& session, std::vector<std::string> command_line)
   if (!session.no_peer.empty()) {
     std::printf("%s\n", session.no_peer.c_str());
   }
-  write_json();  // fails now if the file cannot be written
+  write_files();  // fails now if one cannot be written
 }
 
 void Report::add(const Result& result) {
@@ -208,7 +217,7 @@ void Report::add(const Result& result) {
   print_line(result);
   std::fflush(stdout);
   results_.push_back(result);
-  write_json();
+  write_files();
 }
 
 void Report::add(const Overhead& overhead) {
@@ -216,7 +225,7 @@ void Report::add(const Overhead& overhead) {
               overhead.unit.c_str(), overhead.min, overhead.max);
   std::fflush(stdout);
   overheads_.push_back(overhead);
-  write_json();
+  write_files();
 }
 
 void Report::add(const Accuracy& accuracy) {
@@ -226,7 +235,7 @@ void Report::add(const Accuracy& accuracy) {
   print_lines(accuracy);
   std::fflush(stdout);
   accuracies_.push_back(accuracy);
-  write_json();
+  write_files();
 }
 
 bool Report::finish() const {
@@ -234,11 +243,19 @@ bool Report::finish() const {
   return print_summary(accuracies_) && results_good;
 }
 
-void Report::write_json() const {
-  const std::string& path = session_->options.json;
-  if (path.empty()) {
-    return;
+void Report::write_files() const {
+  const Options& options = session_->options;
+  if (!options.json.empty()) {
+    write_file(options.json, json_text());
   }
+  if (!options.plot.empty()) {
+    write_file(options.plot,
+               speed_plot(results_, session_->machine.name() + ", " + date_.substr(0, 10) +
+                                        ", commit " + MYGEMM_BENCH_COMMIT));
+  }
+}
+
+std::string Report::json_text() const {
   Json json;
   json.begin_object();
   json.begin_array("command_line");
@@ -272,12 +289,7 @@ void Report::write_json() const {
   }
   json.end_array();
   json.end_object();
-
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  const bool written = file != nullptr && std::fputs((json.text() + "\n").c_str(), file) >= 0;
-  if ((file != nullptr && std::fclose(file) != 0) || !written) {
-    throw std::runtime_error("cannot write " + path);
-  }
+  return json.text() + "\n";
 }
 
 }  // namespace bench

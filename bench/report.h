@@ -1,5 +1,5 @@
-// The output of a run: a table on stdout, line by line, and a JSON file that is rewritten after
-// every result, so that an interrupted run leaves its results.
+// The output of a run: a table on stdout, line by line, and a JSON file and a figure that are
+// rewritten after every result, so that an interrupted run leaves its results.
 #pragma once
 
 #include <cstdio>
@@ -29,7 +29,8 @@ class Report {
   bool finish() const;
 
  private:
-  void write_json() const;
+  void write_files() const;
+  std::string json_text() const;
 
   const Session* session_;
   std::vector<std::string> command_line_;

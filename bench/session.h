@@ -26,7 +26,7 @@ struct Options {
   std::string force;                     // a kernel, or empty
   std::optional<int64_t> workspace_mib;  // absent: as much as each call asks for
   int64_t cublas_workspace_mib = 32;
-  std::string json;  // a file, or empty
+  std::string json, plot;  // files, or empty
 };
 
 struct Session {

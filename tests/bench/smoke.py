@@ -15,6 +15,7 @@ import sys
 import tempfile
 import unittest
 import unittest.mock
+import xml.etree.ElementTree
 
 PROGRAM = ""
 QUICK = ["--backend", "host", "--hot", "--groups", "3", "--min-time", "0.02"]
@@ -96,6 +97,20 @@ class Smoke(unittest.TestCase):
                     self.assertTrue(report[key], key)
                 self.assertEqual(report["machine"]["backend"], "host")
                 self.assertTrue(report["machine"]["name"])
+
+    def test_plot(self):
+        """A bar of ours and of each peer for each problem, in SVG that can be parsed."""
+        path = self.folder / "plot.svg"
+        report, _ = self.measure(["softmax", "--suite", "tiny", "--plot", str(path)])
+        figure = xml.etree.ElementTree.parse(path).getroot()
+        texts = [found.text for found in figure.iter("{http://www.w3.org/2000/svg}text")]
+        for result in report["results"]:
+            self.assertIn(f"softmax {result['label']}", texts)
+            for rate in result["rate"], *(p["rate"] for p in result["peers"]
+                                          if p["name"] != "naive"):
+                self.assertIn(f"{rate:.4g} {result['unit']}", texts)
+        self.assertIn(report["date"][:10], texts[-1])
+        self.assertIn(report["commit"], texts[-1])
 
     def test_replays_the_log_of_a_real_run(self):
         log = self.folder / "calls.log"
