@@ -16,7 +16,7 @@ TOKEN = re.compile(r"""
   | MYGEMM_API\s(?P<function>[^;]*);
   | extern\ "C"\ \{ | \}
 """, re.S | re.X)
-FIELD = re.compile(r"(?:/\*(?P<above>.*?)\*/\s*)?(?P<base>(?:const )?\w+)\s(?P<names>[^;/]*);"
+FIELD = re.compile(r"(?:/\*(?P<above>.*?)\*/\s*)?(?P<base>(?:const )?\w+)\s(?P<names>[\w\s,*]*);"
                    r"(?:[ ]*/\*(?P<beside>.*?)\*/)?", re.S)
 VALUE = re.compile(r"(?P<name>MYGEMM_\w+) = (?P<number>-?\d+),?(?:[ ]*/\*(?P<beside>.*?)\*/)?", re.S)
 
@@ -77,6 +77,10 @@ def item(directive, signatures, text):
 
 def members(kind, body, known):
     """The enumerators or the fields of a type, each with its comment."""
+    pattern = VALUE if kind == "enum" else FIELD
+    rest = re.sub(r"(?s)/\*.*?\*/", "", pattern.sub("", body)).strip()
+    if rest:
+        raise ValueError(f"cannot read {rest[:60]!r} in a type")
     if kind == "enum":
         for found in VALUE.finditer(body):
             note = f"   ``= {found['number']}``\n\n" + prose(found["beside"] or "", known, 3)

@@ -86,16 +86,19 @@ class Site(unittest.TestCase):
 
 class Header(unittest.TestCase):
     def test_a_declaration_that_cannot_be_read(self):
-        with tempfile.TemporaryDirectory() as folder:
-            include = pathlib.Path(folder) / "include/mygemm"
-            include.mkdir(parents=True)
-            for header in "mygemm.h", "types.h":
-                text = (SOURCE / "include/mygemm" / header).read_text()
-                (include / header).write_text(text + "union mygemmPair { int a; };\n")
-            sys.path.insert(0, str(SOURCE / "site"))
-            import c_reference
-            with self.assertRaisesRegex(ValueError, "cannot read 'union"):
-                c_reference.markdown(pathlib.Path(folder))
+        sys.path.insert(0, str(SOURCE / "site"))
+        import c_reference
+        for line in ("union mygemmPair { int a; };",
+                     "typedef struct {\n  int (*call)(int);\n} mygemmOddity_t;",
+                     "typedef enum { MYGEMM_ODD = 1 << 2 } mygemmOddity_t;"):
+            with tempfile.TemporaryDirectory() as folder:
+                include = pathlib.Path(folder) / "include/mygemm"
+                include.mkdir(parents=True)
+                for header in "mygemm.h", "types.h":
+                    text = (SOURCE / "include/mygemm" / header).read_text()
+                    (include / header).write_text(f"{text}{line}\n")
+                with self.assertRaisesRegex(ValueError, "cannot read '", msg=line):
+                    c_reference.markdown(pathlib.Path(folder))
 
 
 def main():
