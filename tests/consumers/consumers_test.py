@@ -262,13 +262,34 @@ class Packages(ScratchTest):
                  f"share/fish/vendor_completions.d/{program}.fish",
                  f"share/zsh/vendor-completions/_{program}"}, set(contents["mygemm-tools"]))
 
-    def test_command_runs_from_the_packages(self):
+    def test_apt_would_install_them(self):
+        """Whatever they depend on is there to be had."""
+        planned = run("apt-get", "install", "--simulate", *self.packages.values())
+        for package in self.packages:
+            self.assertIn(f"Inst {package} ", planned)
+
+    def test_installed_used_and_removed(self):
+        """By dpkg, in a root of its own with nothing else; libraries of others are the machine's,
+        and its ldconfig is left alone."""
         root = self.scratch / "root"
-        for package in self.packages.values():
-            run("dpkg-deb", "-x", package, root)
+        (root / "var/lib/dpkg/info").mkdir(parents=True)
+        (root / "var/lib/dpkg/updates").mkdir()
+        (root / "var/lib/dpkg/status").touch()
+        (self.scratch / "ldconfig").symlink_to("/bin/true")
+        path = f"{self.scratch}:{os.environ['PATH']}"
+        dpkg = ["dpkg", f"--root={root}", "--force-depends", "--force-not-root",
+                "--force-script-chrootless", f"--log={self.scratch}/log"]
+        run(*dpkg, "--install", *self.packages.values(), PATH=path)
         self.assertIn("backend:", run(root / "usr/bin/mygemm", "info", MYGEMM_BACKEND="host"))
         library = next(root.rglob("libmygemm.so.0.*"))
         self.assertNotIn(".debug_info", run("readelf", "-SW", library))
+        flags = run("pkg-config", "--cflags", "--libs", "mygemm",
+                    PKG_CONFIG_PATH=str(library.parent / "pkgconfig")).split()
+        run("cc", HERE / "product.c", *flags, "-o", self.scratch / "product")
+        self.assertIn("right", run(self.scratch / "product", MYGEMM_BACKEND="host",
+                                   LD_LIBRARY_PATH=str(library.parent)))
+        run(*dpkg, "--purge", *self.packages, PATH=path)
+        self.assertEqual([path for path in (root / "usr").rglob("*") if not path.is_dir()], [])
 
 
 if __name__ == "__main__":
