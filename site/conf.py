@@ -36,7 +36,9 @@ highlight_language = "text"
 suppress_warnings = ["misc.highlighting_failure"]
 
 myst_heading_anchors = 4
+smartquotes = False  # sentences of errors are quoted as they are
 autodoc_typehints = "signature"
+autodoc_type_aliases = {"AnyArray": "AnyArray"}
 autodoc_member_order = "bysource"
 
 CONTENTS = {
