@@ -46,6 +46,21 @@ def test_batches():
     check_product(mygemm.sgemm(on_device(a[::-1]), on_device(b)).get(), a[::-1], b)
 
 
+def test_matmul():
+    a, b = random_matrix(2, 1, 4, 5), random_matrix(3, 5, 6, seed=2)
+    c = mygemm.matmul(on_device(a), on_device(b))
+    check_product(c.get(), np.broadcast_to(a, (2, 3, 4, 5)), b)
+    check_product(mygemm.matmul(on_device(a[0, 0]), on_device(b[0, :, 0])).get()[:, None],
+                  a[0, 0], b[0, :, :1])
+
+
+def test_softmax_along_another_axis():
+    x = random_matrix(6, 7, 5)
+    y = mygemm.softmax(on_device(x), axis=1).get()
+    expected = np.moveaxis(softmax_of(np.moveaxis(x, 1, -1)), -1, 1)
+    check_softmax(y.astype(np.float64), expected, "float32")
+
+
 def test_softmax_and_its_gradient():
     x = random_matrix(6, 40)
     for dtype in "float32", "float16":

@@ -65,6 +65,24 @@ def test_batches(device):
 
 
 @everywhere
+def test_matmul_broadcasts(device):
+    a, b = tensor(2, 1, 33, 40, device=device), tensor(3, 40, 20, seed=2, device=device)
+    c = mygemm.matmul(a, b)
+    assert c.device == a.device and c.shape == (2, 3, 33, 20)
+    check(c, a, b)
+    check(mygemm.matmul(a[0, 0], b[0, :, 0])[:, None], a[0, 0], b[0, :, :1])
+
+
+@everywhere
+def test_softmax_along_another_axis(device):
+    x = tensor(5, 60, 7, device=device)
+    y = mygemm.softmax(x, axis=1)
+    assert y.device == x.device and y.is_contiguous()
+    expected = to_numpy(torch.softmax(x.double(), 1))
+    check_softmax(to_numpy(y).astype(np.float64), expected, "float32")
+
+
+@everywhere
 def test_empty(device):
     a, b = torch.empty(0, 5, device=device), torch.empty(5, 3, device=device)
     assert mygemm.sgemm(a, b).shape == (0, 3)

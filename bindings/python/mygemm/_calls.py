@@ -46,7 +46,7 @@ class Arguments:
         return list(self._arrays.values())
 
     def temporary(self, like: Array, shape: tuple[int, ...], dtype: str) -> Array:
-        """A new array that no argument is, by the library of `like`; it lives as long as these."""
+        """A new array beside the arguments, by the library of `like`."""
         return self._made(like, shape, dtype, like.name)
 
     def empty(self, like: Array, shape: tuple[int, ...], dtype: str) -> Array:
