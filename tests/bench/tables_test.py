@@ -14,6 +14,7 @@ from scripts import BENCH, script
 
 sys.path.insert(0, str(BENCH))
 import blocks  # noqa: E402
+import runs  # noqa: E402
 import tables  # noqa: E402
 
 ROOT = BENCH.parent
@@ -106,6 +107,15 @@ class Committed(unittest.TestCase):
 
     def test_documents(self):
         script("tables.py", "--check")
+
+    def test_tables_of_kernels(self):
+        script("kernel_tables.py", "--check")
+        run = json.loads((BENCH / "results" / tables.FILES["softmax"]).read_text())
+        shapes = {r["label"] for r in run["results"] if runs.peer(r, "copy")}
+        text = (ROOT / "docs/kernels/softmax.md").read_text()
+        inside = blocks.split("softmax.md", text, "bench/kernel_tables.py")[1]
+        counts = re.findall(r"(?m)^\| \w+ \| [^|]+ \| (\d+) \|", inside)
+        self.assertEqual(sum(map(int, counts)), len(shapes))
 
     def test_every_block_is_written(self):
         for document, contents in tables.documents(self.runs).items():

@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+"""Tables of the kernels' speed over a copy for docs/kernels/, from the runs in bench/results/.
+
+Usage: bench/kernel_tables.py [--write | --check] [--results FOLDER] [--documents FOLDER]
+
+Each shape of a run counts for the kernel that the plan chose for it.
+"""
+
+import argparse
+import pathlib
+
+import blocks
+import runs
+import tables
+
+ROOT = tables.ROOT
+PAGES = {"softmax": "docs/kernels/softmax.md", "transpose": "docs/kernels/transpose.md"}
+
+
+def element_of(result):
+    """The type of a softmax's input, the bytes of a transpose's element."""
+    shape = result["shape"]
+    if "element_size" in shape:
+        return f"{shape['element_size']} B"
+    return "fp32" if shape["xtype"] == "f32" else "16 bits"
+
+
+def call_of(result):
+    """The gradient and transposes in place are not what a copy does once."""
+    if result["shape"].get("direction") == "backward":
+        return ", gradient"
+    return ", in place" if result["shape"].get("in_place") else ""
+
+
+def by_kernel(run, name):
+    """A line for each kernel and kind of element."""
+    groups = {}
+    for result in tables.first_of_each(runs.measured(run, name)):
+        speed = tables.ratio(result, "copy")
+        if speed:
+            key = result["kernel"], element_of(result) + call_of(result)
+            groups.setdefault(key, []).append(speed)
+    lines = [[kernel, kind, len(speeds), f"{min(speeds):.2f}",
+              f"{tables.geometric_mean(speeds):.2f}", f"{max(speeds):.2f}"]
+             for (kernel, kind), speeds in sorted(groups.items())]
+    return blocks.table(["kernel", "elements", "shapes", "least speed over a copy",
+                         "geometric mean", "most"], lines) + "\n" + tables.source(run, name)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    job = parser.add_mutually_exclusive_group()
+    job.add_argument("--write", action="store_true", help="put the tables into the documents")
+    job.add_argument("--check", action="store_true", help="fail unless the documents have them")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
+    parser.add_argument("--documents", type=pathlib.Path, default=ROOT)
+    arguments = parser.parse_args()
+    all_runs = tables.load_all(arguments.results)
+    for name, page in PAGES.items():
+        contents = {"bench/kernel_tables.py": by_kernel(all_runs[name], name)}
+        if arguments.write:
+            blocks.write(arguments.documents / page, contents)
+        elif arguments.check:
+            blocks.check(arguments.documents / page, contents)
+        else:
+            print("\n".join(contents.values()))
+
+
+if __name__ == "__main__":
+    main()
