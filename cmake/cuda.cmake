@@ -1,10 +1,27 @@
-# The CUDA language, where MYGEMM_CUDA asks for it (default: where nvcc is found).
+# The CUDA language, where MYGEMM_CUDA asks for it (default: where nvcc is found; for a Python wheel
+# where a GPU is, too, and then for that one).
 include(CheckLanguage)
 check_language(CUDA)
 if(CMAKE_CUDA_COMPILER)
   set(nvcc_found ON)
 else()
   set(nvcc_found OFF)
+endif()
+if(MYGEMM_PYTHON_WHEEL AND nvcc_found)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                  OUTPUT_VARIABLE capability RESULT_VARIABLE status ERROR_QUIET)
+  if(status EQUAL 0 AND capability MATCHES "^([0-9]+)\\.([0-9]+)")
+    set(capability ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
+    # Hopper's own instructions have an architecture of their own.
+    string(REGEX REPLACE "^90$" "90a" capability ${capability})
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES ${capability}-real)
+    endif()
+    message(STATUS "found nvcc and a GPU of sm_${capability}")
+  else()
+    set(nvcc_found OFF)
+    message(STATUS "found no GPU: MYGEMM_CUDA=ON builds kernels all the same")
+  endif()
 endif()
 option(MYGEMM_CUDA "Build the CUDA backend (needs nvcc 13)" ${nvcc_found})
 

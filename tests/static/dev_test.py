@@ -1,4 +1,5 @@
-"""Test of ./dev: what the demo builds, and where, by a copy that runs in a folder of stand-ins.
+"""Test of ./dev: what the demo builds, and where, by a copy that runs in a folder of stand-ins; and
+of the defaults that `pip install ./bindings/python` builds with.
 
 Usage: dev_test.py SOURCE_DIR [unittest options].
 """
@@ -47,6 +48,34 @@ class Demo(unittest.TestCase):
     def test_the_tests_folder_is_left_alone(self):
         for gpu in False, True:
             self.assertNotRegex(self.demo(gpu), r"build/(dev|host-only)(?!-plain)")
+
+
+class Wheel(unittest.TestCase):
+    def configured(self, smi):
+        """CMake's cache, with a stand-in for nvidia-smi."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "nvidia-smi"
+            program.write_text(f"#!/bin/sh\n{smi}\n")
+            program.chmod(0o755)
+            options = [f"-D{name}=OFF" for name in (
+                "MYGEMM_TESTS", "MYGEMM_BENCH", "MYGEMM_CLI", "MYGEMM_DROP_INS", "MYGEMM_INSTALL")]
+            nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+            subprocess.run(["cmake", "-S", SOURCE, "-B", f"{folder}/build", "-G", "Ninja",
+                            "-DMYGEMM_PYTHON_WHEEL=ON", *options], check=True,
+                           capture_output=True,
+                           env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}",
+                                "CUDACXX": nvcc})
+            commands = pathlib.Path(f"{folder}/build/compile_commands.json").read_text()
+            return "-DMYGEMM_WITH_CUDA=1" in commands, commands
+
+    @unittest.skipUnless(shutil.which("nvcc") or os.path.exists("/usr/local/cuda/bin/nvcc"),
+                         "nvcc is not installed")
+    def test_kernels_for_the_gpu_that_is_there(self):
+        self.assertFalse(self.configured("exit 9")[0])
+        cuda, commands = self.configured("echo 9.0")
+        self.assertTrue(cuda)
+        self.assertIn("sm_90a", commands)
+        self.assertIn("sm_86", self.configured("echo 8.6; echo 8.0")[1])
 
 
 if __name__ == "__main__":
