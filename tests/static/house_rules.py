@@ -26,6 +26,7 @@ LAYERS = [
     r"kernels/gemm/(tma|tf32x3|bf16x6)/.*",
     r"kernels/gemm/tensor/.*",
     r"kernels/gemm/persistent/(?!stream_k\.h).*",
+    r"kernels/cross_entropy/.*",
     r"kernels/(gemm|softmax|transpose)/(?!persistent/|tensor/).*",
     r"kernels/gemm/persistent/stream_k\.h",       # a part of every Config of a product
     r"kernels/.*",
@@ -35,7 +36,7 @@ LAYERS = [
     r"mygemm/types\.h",
 ]
 # The folders of kernels that other folders of kernels include.
-SHARED_KERNELS = {"kernels/gemm/persistent", "kernels/gemm/tensor"}
+SHARED_KERNELS = {"kernels/gemm/persistent", "kernels/gemm/tensor", "kernels/softmax"}
 # The plan is the same loop for every operation: it includes these of kernels/ and names no
 # algorithm, in code or in strings.
 PLAN = r"plan/.*|call\.(h|cpp)"
