@@ -18,7 +18,7 @@ __device__ __forceinline__ int run_of_tile(const WideRows& rows, int tile) {
 // One warp leaves what it knows of a run.
 template <class Format>
 __device__ __forceinline__ void leave_run(const Scale& scale, const CrossEntropyProblem& p,
-                                          const LaneLoss<Format>& lane, bool has_target, int run,
+                                          const LaneLoss<Format>& lane, int run,
                                           RowStorage& shared) {
   const MaxSum whole_run = lane.sum.template run<false>(scale);
   float mean = 0.0f;
@@ -26,16 +26,15 @@ __device__ __forceinline__ void leave_run(const Scale& scale, const CrossEntropy
   if (threadIdx.x % 32 == 0) {
     shared.run[run] = whole_run;
     shared.mean[run] = mean;
-    if (has_target) shared.target = lane.target;
   }
 }
 
 template <class Format, bool kHeld>
-__global__ void __launch_bounds__(kRowThreads)
+__global__ void __launch_bounds__(kRowThreads, 1)
     cross_entropy_block(const CrossEntropyProblem p, const WideRows rows) {
   auto& shared = shared_storage<RowStorage>();
   const SoftmaxProblem s = p.softmax();
-  const Scale scale(s, true);
+  const Scale scale = logit_scale(p);
   const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
   const int threads = static_cast<int>(blockDim.x);
   for (int run = static_cast<int>(threadIdx.x); kHeld && run < rows.runs; run += threads) {
@@ -51,19 +50,22 @@ __global__ void __launch_bounds__(kRowThreads)
     float maximum = -INFINITY;  // that the exponentials in `tile` are against
     const auto add = [&](LaneLoss<Format>& lane, int64_t t) {
       tile.load_from(s, row, t);
-      lane.add(p, scale, tile.x, t, row.place(t), place);
-      maximum = lane.sum.seen.maximum;
+      if (t == place.tile) {
+        const float taken = place.take(tile.x);
+        if (threadIdx.x % 32 == 0) shared.target = taken;
+      }
+      maximum = lane.add(p, scale, tile.x, t, row.place(t), place);
     };
     if constexpr (kHeld) {
       LaneLoss<Format> lane;
       add(lane, warp);
-      leave_run(scale, p, lane, place.tile == warp, run_of_tile(rows, warp), shared);
+      leave_run(scale, p, lane, run_of_tile(rows, warp), shared);
     } else {
       for (int run = warp; run < rows.runs; run += warps) {
         LaneLoss<Format> lane;
         const int64_t first = rows.first_tile(run), end = rows.first_tile(run + 1);
         for (int64_t t = first; t < end; ++t) add(lane, t);
-        leave_run(scale, p, lane, first <= place.tile && place.tile < end, run, shared);
+        leave_run(scale, p, lane, run, shared);
       }
     }
     __syncthreads();  // every run's sum is there
@@ -72,17 +74,18 @@ __global__ void __launch_bounds__(kRowThreads)
     if (p.label_smoothing > 0.0f) {
       mean = combine_means(rows.runs, [&](int run) { return shared.mean[run]; });
     }
-    const RowSums sums(scale, target, others, shared.target);
-    if (threadIdx.x == 0) store_loss(p, r, target, sums.parts, mean);
+    const LossParts parts = parts_of<kWideExp<Format>>(scale, target, others, shared.target);
+    if (threadIdx.x == 0) store_loss(p, r, target, parts, mean);
     const auto write = [&](const RowGradient& gradient, int64_t t) {
-      finish_tile(scale, tile.x, maximum, gradient, t, place);
-      store(tile.x, row.address(p.dx, t), p.dx.type, row.place(t));
+      write_tile<Format>(p, scale, tile.x, maximum, gradient, row.address(p.dx, t), row.place(t));
+      if (t == place.tile) write_target(p, gradient, r, target, place);
     };
     if (p.has_gradient()) {
-      const RowGradient gradient(p, scale, target, sums, p.weight(r));
+      const RowGradient gradient = gradient_of_row(p, scale, target, parts, p.weight(r));
       if constexpr (kHeld) {
         write(gradient, warp);
       } else {
+        __syncthreads();  // the target is read before it is written again
         for (int64_t t = warp; t < rows.tiles; t += warps) {
           LaneLoss<Format> lane;  // for the exponentials alone
           add(lane, t);

@@ -50,9 +50,26 @@ struct TileFeed {
     }
     ++loaded;
   }
-  // Waits for the next tile, and loads it.
-  __device__ __forceinline__ void load_tile(Tile<Format>& x) const {
+  __device__ __forceinline__ void wait_for_tile() const {
     ptx::mbarrier_wait(&full[read.slot], read.phase);
+  }
+  // Takes the target's logit out of the tile, which then has -inf there; every lane gets it.
+  __device__ __forceinline__ float take_target(const TargetPlace<Format>& place) const {
+    constexpr int kPack = Format::kPack;
+    float taken = 0.0f;
+    if (place.element >= 0) {
+      const int pack = place.element / kPack * 32 + place.lane;
+      with_type<Format>(p.x.type, [&](auto zero) {
+        using T = decltype(zero);
+        T* const logit =
+            reinterpret_cast<T*>(slot(read.slot)) + pack * kPack + place.element % kPack;
+        taken = to_float(*logit);
+        *logit = from_float<T>(-INFINITY);
+      });
+    }
+    return __shfl_sync(0xffffffffu, taken, place.lane);
+  }
+  __device__ __forceinline__ void load_tile(Tile<Format>& x) const {
     load(x, slot(read.slot), p.x.type, FullPlace{static_cast<int>(threadIdx.x % 32)}, 0.0f);
   }
   // Refills the slot of that tile, once every lane has worked on it.
@@ -71,7 +88,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
   constexpr int kTiles = tiles_of_run(Format::kWidths, Format::kPack);
   auto& shared = shared_storage<LossStorage>();
   const SoftmaxProblem s = p.softmax();
-  const Scale scale(s, true);
+  const Scale scale = logit_scale(p);
   const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
   const int blocks = static_cast<int>(ptx::cluster_blocks());
   const int group_warps = kClusterWarps / groups, group = warp / group_warps;
@@ -98,6 +115,9 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
                            blocks == 1 ? static_cast<unsigned>(group_warps) : 1u);
       }
     }
+    if (warp == 0) {
+      for (uint64_t& ready : shared.ready) ptx::mbarrier_init(&ready, 1);
+    }
     ptx::mbarrier_init_fence();
   }
   ptx::cluster_sync();  // every block's barriers exist
@@ -114,7 +134,8 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
     const WideRow<Format> row(s, number.now);
     const Target target(p, given);
     const TargetPlace<Format> place(target, row);
-    const float weight = p.has_gradient() ? p.weight(number.now) : 0.0f;
+    const float weight = p.has_gradient() && group_warp == 0 ? p.weight(number.now) : 0.0f;
+    if (number.next < p.rows) given = p.target(number.next);
     int drawn = number.after + streams;
     if (group_warp == 0 && lane == 0) {
       if (blocks > 1) ptx::mbarrier_arrive_expect_tx(&exchange.barrier, sent_bytes);
@@ -123,18 +144,20 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
       }
     }
 
-    Tile<Format> e[kTiles];  // exponentials, each tile's against the largest logit so far
+    Tile<Format> e[kTiles];  // exponentials, each tile's against its largest logit
     float maximum[kTiles];
     LaneLoss<Format> loss;
+    float logit = 0.0f;  // the target's
 #pragma unroll
     for (int i = 0; i < kTiles; ++i) {
       if (i < own.count) {
         const TileOfRow<Format> tile(row, own.first + i);
+        feed.wait_for_tile();
+        if (own.first + i == place.tile) logit = feed.take_target(place);
         feed.load_tile(e[i]);
         if (!tile.full()) mask<Format>(e[i], tile.place(), p.x.type, -INFINITY);
-        loss.add(p, scale, e[i], own.first + i, tile.place(), place);
+        maximum[i] = loss.add(p, scale, e[i], own.first + i, tile.place(), place);
         feed.free_slot(number);
-        maximum[i] = loss.sum.seen.maximum;
       }
     }
     const MaxSum whole_run = loss.sum.template run<false>(scale);
@@ -145,7 +168,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
     }
     const bool has_target = own.first <= place.tile && place.tile < own.first + own.count;
     if (has_target || (own.first_run == 0 && place.tile < 0)) {
-      send(&exchange.target, &exchange.barrier, __float_as_uint(loss.target));
+      send(&exchange.target, &exchange.barrier, __float_as_uint(logit));
     }
     if (own.first_run == 0) {
       drawn = __shfl_sync(0xffffffffu, drawn, 0);
@@ -155,40 +178,52 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
       __syncwarp();  // the lane that wrote and the one that arrives may be two
       if (ptx::elect_one()) ptx::mbarrier_arrive(&exchange.barrier);
     }
-    ptx::mbarrier_wait(&exchange.barrier, turn.phase);
-    const MaxSum others = combine_runs<false>(scale, run, cluster_runs);
-    const float logit = __uint_as_float(static_cast<unsigned>(exchange.target));
-    const RowSums whole(scale, target, others, logit);
-    // The loss is computed once the registers are free again.
-    if (own.first_run == 0 && lane == 0) shared.left[group] = whole.parts;
-    if (number.next < p.rows) given = p.target(number.next);
-    __syncwarp();  // keeps the compiler from holding the parts in registers
+    RowGradient& result = shared.result[at];
+    if (group_warp == 0) {
+      ptx::mbarrier_wait(&exchange.barrier, turn.phase);
+      const MaxSum others = combine_runs<false>(scale, run, cluster_runs);
+      float of_row = 0.0f;
+      if (smooth && own.first_run == 0) {
+        of_row = combine_means(
+            cluster_runs, [&](int i) { return __uint_as_float(static_cast<unsigned>(mean[i])); });
+      }
+      if (lane == 0) {
+        const LossParts parts = parts_of<kWideExp<Format>>(
+            scale, target, others, __uint_as_float(static_cast<unsigned>(exchange.target)));
+        RowGradient whole = gradient_of_row(p, scale, target, parts, weight);
+        whole.row_after = static_cast<int>(exchange.row);
+        result = whole;
+        ptx::mbarrier_arrive(&shared.ready[at]);
+        // The loss is computed once the registers are free again.
+        if (own.first_run == 0) {
+          shared.left[group] = parts;
+          shared.left_mean[group] = of_row;
+        }
+      }
+      __syncwarp();
+    }
+    ptx::mbarrier_wait(&shared.ready[at], turn.phase);
     if (p.has_gradient()) {
-      const RowGradient result(p, scale, target, whole, weight);
+      const RowGradient whole = result;
 #pragma unroll
       for (int i = 0; i < kTiles; ++i) {
         if (i < own.count) {
           const TileOfRow<Format> tile(row, own.first + i);
-          finish_tile(scale, e[i], maximum[i], result, own.first + i, place);
           if (tile.full()) {
-            store(e[i], tile.address(p.dx), p.dx.type, FullPlace{lane});
+            write_tile<Format>(p, scale, e[i], maximum[i], whole, tile.address(p.dx),
+                               FullPlace{lane});
           } else {
-            store(e[i], tile.address(p.dx), p.dx.type, tile.place());
+            write_tile<Format>(p, scale, e[i], maximum[i], whole, tile.address(p.dx), tile.place());
           }
+          if (own.first + i == place.tile) write_target(p, whole, row.row, target, place);
         }
       }
     }
-    if (own.first_run == 0) {
-      float of_row = 0.0f;
-      if (smooth) {
-        of_row = combine_means(
-            cluster_runs, [&](int i) { return __uint_as_float(static_cast<unsigned>(mean[i])); });
-      }
-      if (lane == 0) store_loss(p, number.now, target, shared.left[group], of_row);
+    if (own.first_run == 0 && lane == 0) {
+      store_loss(p, number.now, target, shared.left[group], shared.left_mean[group]);
     }
     // Broadcast from one lane, so that the compiler knows the value to be warp-uniform.
-    drawn = ptx::warp_uniform(static_cast<int>(exchange.row));
-    number = {number.next, number.after, drawn};
+    number = {number.next, number.after, ptx::warp_uniform(result.row_after)};
     turn.advance(2);
   }
 }

@@ -21,23 +21,23 @@ struct Target {
   }
 };
 
+// The factors of logits: parts of a row have references of their own, to the unit, so that the
+// exponentials that count are near 1 and lose nothing.
+__device__ __forceinline__ Scale logit_scale(const CrossEntropyProblem& p) {
+  Scale scale(p.softmax(), true);
+  scale.round_to_integers();
+  return scale;
+}
+
 // A row's sums: of the exponentials of all logits but the target's, which is x, given their maximum
 // and sum against that.
-struct RowSums {
-  Reference to;
-  LossParts parts;
-
-  template <class Total>
-  __device__ __forceinline__ RowSums(const Scale& scale, const Target& of,
-                                     const MaxTotal<Total>& others, float x)
-      : to(scale, fmaxf(others.maximum, of.column < 0 ? -INFINITY : x)) {
-    parts.shift = to.shift;
-    parts.power = to.power;
-    parts.others = static_cast<float>(others.sum) * weight(scale, others.maximum, to);
-    parts.own = of.column < 0 ? 0.0f : exponential_of<Exp::kPolynomial>(scale, x - to.shift, to);
-    parts.target = x;
-  }
-};
+template <Exp kExp, class Total>
+__device__ __forceinline__ LossParts parts_of(const Scale& scale, const Target& of,
+                                              const MaxTotal<Total>& others, float x) {
+  const Reference to(scale, fmaxf(others.maximum, of.column < 0 ? -INFINITY : x));
+  return {to.shift, to.power, static_cast<float>(others.sum) * weight(scale, others.maximum, to),
+          of.column < 0 ? 0.0f : exponential_of<kExp>(scale, x - to.shift, to), x};
+}
 
 // The sum of a row's exponentials; a sum of 0 is that of a row without a finite largest logit.
 __device__ __forceinline__ double sum_of(const LossParts& parts) {
@@ -48,15 +48,16 @@ __device__ __forceinline__ double sum_of(const LossParts& parts) {
 struct LogSum {
   float shift, n, rest;
 
-  // The sum is at least 1.
+  // The sum is at least 1/2.
   __device__ __forceinline__ explicit LogSum(const LossParts& parts) : shift(parts.shift) {
     constexpr unsigned kRootOfHalf = 0x3f3504f3u;
     const double sum = sum_of(parts);
     const auto high = static_cast<float>(sum);
     const auto low = static_cast<float>(sum - high);
-    const unsigned exponent = (__float_as_uint(high) - kRootOfHalf) >> 23;
+    const int exponent = static_cast<int>(__float_as_uint(high) - kRootOfHalf) >> 23;
     n = parts.power + static_cast<float>(exponent);
-    rest = logf(__uint_as_float(__float_as_uint(high) - (exponent << 23))) + low / high;
+    rest = logf(__uint_as_float(__float_as_uint(high) - (static_cast<unsigned>(exponent) << 23))) +
+           low / high;
   }
   // The logarithm less x, rounded where that is small.
   __device__ __forceinline__ float above(float x) const {
@@ -70,7 +71,7 @@ __device__ __forceinline__ float lse_of(const LossParts& parts) {
   return sum_of(parts) > 0.0 ? LogSum(parts).above(0.0f) : NAN;
 }
 
-// mean: that of all logits, where there is label smoothing.
+// mean: the other logits' part of the mean, where there is label smoothing.
 __device__ __forceinline__ float loss_of(const CrossEntropyProblem& p, const Target& of,
                                          const LossParts& parts, float mean) {
   // Far below the others, the target's exponential has lost its bits or is 0.
@@ -81,7 +82,8 @@ __device__ __forceinline__ float loss_of(const CrossEntropyProblem& p, const Tar
   const LogSum log(parts);
   float loss = parts.own >= kSmallest ? log1pf(parts.others / parts.own) : log.above(parts.target);
   if (smoothing > 0.0f) {
-    loss = (smoothing < 1.0f ? (1.0f - smoothing) * loss : 0.0f) + smoothing * log.above(mean);
+    loss = (smoothing < 1.0f ? (1.0f - smoothing) * loss : 0.0f) +
+           smoothing * log.above(mean + parts.target / static_cast<float>(p.cols));
   }
   if (p.z_loss != 0.0f) loss = fmaf(p.z_loss * log.above(0.0f), log.above(0.0f), loss);
   return loss;
@@ -94,46 +96,29 @@ __device__ __forceinline__ void store_loss(const CrossEntropyProblem& p, int64_t
   if (p.lse) p.lse[row] = lse_of(parts);
 }
 
-// All that a row's gradient is made of.
-struct RowGradient {
-  Reference to;      // of the exponentials
-  RowFactor factor;  // of an exponential
-  float constant;    // added to it
-  float target;      // the gradient of the target's logit
-  bool ignored;
-
-  __device__ __forceinline__ RowGradient(const CrossEntropyProblem& p, const Scale& scale,
-                                         const Target& of, const RowSums& sums, float weight)
-      : to(sums.to), ignored(of.ignored) {
-    const LossParts& parts = sums.parts;
-    const RowFactor one =
-        factor_of<Exp::kPolynomial>(p.softmax(), scale, MaxTotal<double>{0.0f, sum_of(parts)});
-    target = -fmaf(parts.others, one.high, parts.others * one.low);
-    constant = 0.0f;
-    if (p.label_smoothing > 0.0f) {
-      const float share = p.label_smoothing / static_cast<float>(p.cols);
-      target += p.label_smoothing - share;
-      constant = -weight * share;
-    }
-    float scaled = weight;
-    if (p.z_loss != 0.0f) {
-      const float slope = 2.0f * p.z_loss * lse_of(parts);
-      target = fmaf(slope, parts.own * one.high, target);
-      scaled *= 1.0f + slope;
-    }
-    target *= weight;
-    factor.high = scaled * one.high;
-    factor.low = fmaf(scaled, one.high, -factor.high) + scaled * one.low;
-    if (of.column < 0) constant = NAN;  // a target that is no class, or an ignored row
+__device__ __forceinline__ RowGradient gradient_of_row(const CrossEntropyProblem& p,
+                                                       const Scale& scale, const Target& of,
+                                                       const LossParts& parts, float weight) {
+  RowGradient row{parts.shift, parts.power, 0.0f, 0.0f, 0.0f, 0.0f, of.ignored ? 1 : 0, 0};
+  const RowFactor one =
+      factor_of<Exp::kPolynomial>(p.softmax(), scale, MaxTotal<double>{0.0f, sum_of(parts)});
+  row.target = -fmaf(parts.others, one.high, parts.others * one.low);
+  if (p.label_smoothing > 0.0f) {
+    const float share = p.label_smoothing / static_cast<float>(p.cols);
+    row.target += p.label_smoothing - share;
+    row.constant = -weight * share;
   }
-
-  // The gradient of a logit, not the target's, from its exponential; of a row that counts. kExact:
-  // with both parts of the factor.
-  template <bool kExact>
-  __device__ __forceinline__ float of(float exponential) const {
-    const float rest = kExact ? fmaf(exponential, factor.low, constant) : constant;
-    return fmaf(exponential, factor.high, rest);
+  float scaled = weight;
+  if (p.z_loss != 0.0f) {
+    const float slope = 2.0f * p.z_loss * lse_of(parts);
+    row.target = fmaf(slope, parts.own * one.high, row.target);
+    scaled *= 1.0f + slope;
   }
-};
+  row.target *= weight;
+  row.high = scaled * one.high;
+  row.low = fmaf(scaled, one.high, -row.high) + scaled * one.low;
+  if (of.column < 0) row.constant = NAN;  // a target that is no class, or an ignored row
+  return row;
+}
 
 }  // namespace mygemm

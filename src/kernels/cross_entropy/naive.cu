@@ -19,18 +19,19 @@ __device__ __forceinline__ float logit(const CrossEntropyProblem& p, int64_t r, 
 }
 
 __device__ void compute_row(const CrossEntropyProblem& p, int64_t r, int lane) {
-  const Scale scale(p.softmax(), true);
+  const Scale scale = logit_scale(p);
   const Target target(p, p.target(r));
   const float own = logit(p, r, target.column < 0 ? 0 : target.column);
   MaxTotal<double> others{-INFINITY, 0.0};  // FP64: the number of terms is not limited
   double mean = 0.0;
   for (int64_t c = lane; c < p.cols; c += 32) {
     const float x = logit(p, r, c);
+    if (c == target.column) continue;
     mean += x;
-    if (c != target.column) others.maximum = fmaxf(others.maximum, x);
+    others.maximum = fmaxf(others.maximum, x);
   }
   others.maximum = warp_reduce<Max>(others.maximum);
-  mean = warp_reduce<Sum>(mean) / static_cast<double>(p.cols);
+  mean = warp_reduce<Sum>(mean);
   const auto exponential = [&](int64_t c, const Reference& to) {
     return exponential_of<Exp::kPolynomial>(scale, logit(p, r, c) - to.shift, to);
   };
@@ -39,14 +40,18 @@ __device__ void compute_row(const CrossEntropyProblem& p, int64_t r, int lane) {
     if (c != target.column) others.sum += exponential(c, to);
   }
   others.sum = warp_reduce<Sum>(others.sum);
-  const RowSums sums(scale, target, others, own);
-  if (lane == 0) store_loss(p, r, target, sums.parts, static_cast<float>(mean));
+  const LossParts parts = parts_of<Exp::kPolynomial>(scale, target, others, own);
+  if (lane == 0)
+    store_loss(p, r, target, parts, static_cast<float>(mean) / static_cast<float>(p.cols));
   if (!p.has_gradient()) return;
-  const RowGradient gradient(p, scale, target, sums, p.weight(r));
+  const RowGradient row = gradient_of_row(p, scale, target, parts, p.weight(r));
+  const Reference whole(row.shift, row.power);
   for (int64_t c = lane; c < p.cols; c += 32) {
-    const float dx = gradient.ignored     ? 0.0f
-                     : c == target.column ? gradient.target
-                                          : gradient.of<true>(exponential(c, gradient.to));
+    float dx = c == target.column ? row.target : 0.0f;
+    if (c != target.column && !row.ignored) {
+      const float e = exponential(c, whole);
+      dx = fmaf(e, row.high, fmaf(e, row.low, row.constant));
+    }
     store(Element{{{__float_as_uint(dx)}}}, address_of<MixedElements>(p.dx, r, c), p.dx.type,
           FullPlace{0});
   }

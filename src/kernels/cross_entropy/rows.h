@@ -33,6 +33,16 @@ struct LossParts {
   float target;        // its logit
 };
 
+// All that a row's gradient is made of.
+struct alignas(16) RowGradient {
+  float shift, power;  // the Reference of the exponentials
+  float high, low;     // factor of an exponential, as a sum
+  float constant;      // added to that
+  float target;        // the gradient of the target's logit
+  int ignored;         // 1: the gradient is 0
+  int row_after;       // cluster kernel: the row to load behind those that are known
+};
+
 // Cluster kernel: the warps of a block are divided into groups, each with a row of its own.
 constexpr int kMostGroups = 2;
 
@@ -46,10 +56,15 @@ struct LossExchange {
   uint64_t target;  // its logit
 };
 struct alignas(16) LossStorage {  // slots are written by bulk copies
+  // The results of an exchange, which one warp of the group works out for all, and their barriers.
+  RowGradient result[2 * kMostGroups];
+  uint64_t ready[2 * kMostGroups];
   LossExchange exchange[2 * kMostGroups];
   MaxSum run[2 * kMostClusterRuns];
   uint64_t mean[2 * kMostClusterRuns];
-  LossParts left[kMostGroups];  // by each group, until its registers are free to compute the loss
+  // By each group, until its registers are free to compute the loss.
+  LossParts left[kMostGroups];
+  float left_mean[kMostGroups];
 };
 
 constexpr int kNaiveLossThreads = 128;

@@ -16,7 +16,7 @@ struct Kept : Format {
 };
 // In gradients of 16 bits the polynomial would not be seen.
 template <class Format>
-constexpr Exp kWideExp<Kept<Format>> = Format::kWidest == 4 ? Exp::kPolynomial : Exp::kUnit;
+constexpr Exp kWideExp<Kept<Format>> = Format::kWidest == 4 ? Exp::kPolynomial : Exp::kDirect;
 
 // Calls body with the format for rows of the shape.
 template <class Body>
@@ -41,44 +41,50 @@ struct TargetPlace {
                   ? pack / 32 * Format::kPack + within % Format::kPack
                   : -1;
   }
-  // Calls change(element) for the target, in the tile that has it; for one lane.
-  template <class Change>
-  __device__ __forceinline__ void change_target(Tile<Format>& x, Change change) const {
+  // Takes the target's logit out of its tile, which then has -inf there; every lane gets it.
+  __device__ __forceinline__ float take(Tile<Format>& x) const {
+    float taken = 0.0f;
     change_all(x, MYGEMM_R_32F, [&](float v, int k, int i) {
-      return k * Format::kPack + i == element ? change(v) : v;
+      const bool is_target = k * Format::kPack + i == element;
+      taken = is_target ? v : taken;
+      return is_target ? -INFINITY : v;
     });
+    return __shfl_sync(0xffffffffu, taken, lane);
   }
 };
 
-// A lane's contribution to a run: the sum of exponentials, and of all logits where there is label
-// smoothing, and the target's logit if the run has it.
+// A lane's contribution to a run: the sum of exponentials, and of all logits but the target's where
+// there is label smoothing.
 template <class Format>
 struct LaneLoss {
   LaneSum sum;
-  float mean = 0.0f, target = 0.0f;
+  float mean = 0.0f;
 
-  // Adds a tile of logits, whose exponentials replace them. `at` says which belong to the row; the
+  // Adds a tile of logits without the target's, whose exponentials replace them, and returns the
+  // maximum that they are against: the tile's own. `at` says which logits belong to the row; the
   // others are -inf.
   template <class Place>
-  __device__ __forceinline__ void add(const CrossEntropyProblem& p, const Scale& scale,
-                                      Tile<Format>& x, int64_t tile, const Place& at,
-                                      const TargetPlace<Format>& place) {
-    if (p.label_smoothing > 0.0f) add_to_mean(p, x, at);
-    if (tile == place.tile) {
-      float taken = 0.0f;
-      place.change_target(x, [&](float v) {
-        taken = v;
-        return -INFINITY;
-      });
-      target = __shfl_sync(0xffffffffu, taken, place.lane);
+  __device__ __forceinline__ float add(const CrossEntropyProblem& p, const Scale& scale,
+                                       Tile<Format>& x, int64_t tile, const Place& at,
+                                       const TargetPlace<Format>& place) {
+    if (p.label_smoothing > 0.0f) {
+      add_to_mean(p, x, at, tile == place.tile ? place.element : -1);
     }
-    sum.add<Format>(p.softmax(), scale, x);
+    const SoftmaxProblem s = p.softmax();
+    const float maximum = largest(s, x);
+    Reference to(scale, maximum);
+    if (__any_sync(0xffffffffu, to.shift != 0.0f)) {
+      change_all(x, MYGEMM_R_32F, [&](float v, int, int) { return v - to.shift; });
+    }
+    to.shift = 0.0f;
+    sum.add_part<false>(scale, {maximum, exponentials<kWideExp<Format>>(s, scale, x, to)});
+    return maximum;
   }
 
  private:
   template <class Place>
   __device__ __forceinline__ void add_to_mean(const CrossEntropyProblem& p, const Tile<Format>& x,
-                                              const Place& at) {
+                                              const Place& at, int target) {
     const float share = 1.0f / static_cast<float>(p.cols);  // a sum might overflow, a mean does not
 #pragma unroll
     for (int k = 0; k < tile_packs(Format::kPack); ++k) {
@@ -86,25 +92,39 @@ struct LaneLoss {
       x.get(k, MYGEMM_R_32F, value);
 #pragma unroll
       for (int i = 0; i < Format::kPack; ++i) {
-        if (at.has(k, i)) mean = fmaf(value[i], share, mean);
+        const bool counts = at.has(k, i) && k * Format::kPack + i != target;
+        if (counts) mean = fmaf(value[i], share, mean);
       }
     }
   }
 };
 
-// The gradient of a tile in place of its exponentials, which are against the Reference of
-// `maximum`.
-template <class Format>
-__device__ __forceinline__ void finish_tile(const Scale& scale, Tile<Format>& e, float maximum,
-                                            const RowGradient& row, int64_t tile,
-                                            const TargetPlace<Format>& place) {
+// Writes the gradient of a tile from its exponentials, which are against the Reference of
+// `maximum`. `at` is the tile's place, `address` that of its first element.
+template <class Format, class Place>
+__device__ __forceinline__ void write_tile(const CrossEntropyProblem& p, const Scale& scale,
+                                           Tile<Format>& e, float maximum, const RowGradient& row,
+                                           char* address, const Place& at) {
   if (row.ignored) {
-    change_all(e, MYGEMM_R_32F, [](float, int, int) { return 0.0f; });
+    Tile<Format> zeros{};
+    store(zeros, address, p.dx.type, at);
     return;
   }
-  change_reference(scale, e, maximum, row.to);
-  change_all(e, MYGEMM_R_32F, [&](float v, int, int) { return row.of<Format::kWidest == 4>(v); });
-  if (tile == place.tile) place.change_target(e, [&](float) { return row.target; });
+  const float own = weight(scale, maximum, Reference(row.shift, row.power));
+  const float high = row.high * own, low = row.low * own;
+  change_all(e, MYGEMM_R_32F, [&](float v, int, int) {
+    return fmaf(v, high, Format::kWidest == 4 ? fmaf(v, low, row.constant) : row.constant);
+  });
+  store(e, address, p.dx.type, at);
+}
+// The target's gradient, by the lane that has written its pack.
+template <class Format>
+__device__ __forceinline__ void write_target(const CrossEntropyProblem& p, const RowGradient& row,
+                                             int64_t r, const Target& target,
+                                             const TargetPlace<Format>& place) {
+  if (place.element < 0) return;
+  const Packs<MixedElements, 1> value{{{__float_as_uint(row.target)}}};
+  store(value, address_of<MixedElements>(p.dx, r, target.column), p.dx.type, FullPlace{0});
 }
 
 // The mean of a row's logits from the parts of its runs, in the order of combine_runs().
