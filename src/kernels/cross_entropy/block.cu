@@ -77,7 +77,8 @@ __global__ void __launch_bounds__(kRowThreads, 1)
     const LossParts parts = parts_of<kWideExp<Format>>(scale, target, others, shared.target);
     if (threadIdx.x == 0) store_loss(p, r, target, parts, mean);
     const auto write = [&](const RowGradient& gradient, int64_t t) {
-      write_tile<Format>(p, scale, tile.x, maximum, gradient, row.address(p.dx, t), row.place(t));
+      finish_tile<Format>(scale, tile.x, maximum, gradient);
+      store(tile.x, row.address(p.dx, t), p.dx.type, row.place(t));
       if (t == place.tile) write_target(p, gradient, r, target, place);
     };
     if (p.has_gradient()) {

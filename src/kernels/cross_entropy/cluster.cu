@@ -1,10 +1,10 @@
-// Cross entropy of wide rows, read once: the registers of a cluster of blocks hold the exponentials
-// of a row between its sum and its gradient, while the next rows come to shared memory. Lowest
+// Cross entropy of wide rows, read once: the shared memory of a cluster of blocks holds a row, in
+// its own type, between its sum and its gradient, while the next row is being loaded. Lowest
 // SM: 90.
 //
-// Each warp owns one run of the row and a ring of slots for its tiles, and is its own producer: a
-// slot is refilled as soon as its tile is in registers. Rows that follow are drawn from a counter,
-// because multiprocessors do not get equal fractions of the memory bandwidth.
+// As in the softmax's cluster kernel, each warp owns one run of the row and a ring of slots for its
+// tiles, starts the copies into them itself, and adds tiles of the next row while the other blocks'
+// sums of this one arrive; rows that follow are drawn from a counter.
 #include "kernels/cross_entropy/kernels.h"
 #include "kernels/cross_entropy/tiles.cuh"
 #include "kernels/launch.h"
@@ -15,34 +15,48 @@
 namespace mygemm {
 namespace {
 
-// A cluster's row, and the two after it, whose tiles may be in slots or on their way.
-struct RowNumbers {
-  int now, next, after;
+// Whether exponentials are kept in the slot in place of logits; cheap ones are computed twice.
+template <class Format>
+constexpr bool kWritesBack = Format::kWidest == 4 && Format::kNarrowest == 4;
 
-  __device__ __forceinline__ int behind(int row) const { return row == now ? next : after; }
+// A row that a warp adds up, and what it has added so far.
+template <class Format>
+struct RowInWork {
+  WideRow<Format> row;
+  Target target;
+  TargetPlace<Format> place;
+  LaneLoss<Format> loss{};
+  float logit = 0.0f;  // the target's, where its tile is the warp's
+  int added = 0;       // tiles
+
+  __device__ __forceinline__ RowInWork(const CrossEntropyProblem& p, int number, int64_t given)
+      : row(p.softmax(), number), target(p, given), place(target, row) {}
 };
 
-// The ring of a warp: its slots are filled with the tiles of one row after another.
+// The state of a warp and its operations on tiles.
 template <class Format>
-struct TileFeed {
+struct Warp {
   const CrossEntropyProblem& p;
   const ClusterRing& ring;
-  const OwnTiles& own;
   unsigned char* slots;
   uint64_t* full;
+  float* maxima;  // of each lane's part of each tile
+  const OwnTiles own;
   const int used_slots;  // at most the tiles of two rows
+  const Scale scale;
+  Position add_at{}, write_at{};  // of the next tile to add, to write
   int load_row;
-  int loaded = 0;   // tiles of load_row
-  Position read{};  // of the next tile to read
+  int loaded = 0;  // tiles of load_row
 
+  __device__ __forceinline__ FullPlace all() const { return {static_cast<int>(threadIdx.x) % 32}; }
   __device__ __forceinline__ unsigned char* slot(int number) const {
     return slots + number * ring.slot_bytes;
   }
-  // Starts the copy of the next tile.
-  __device__ __forceinline__ void start_tile(int to, const RowNumbers& rows) {
+  // Starts the copy of the next tile: after the last one of a row, the first one of `next_row`.
+  __device__ __forceinline__ void start_tile(int to, int next_row) {
     if (loaded == own.count) {
       loaded = 0;
-      load_row = rows.behind(load_row);
+      load_row = next_row;
     }
     if (load_row < p.rows) {
       const WideRow<Format> row(p.softmax(), load_row);
@@ -50,180 +64,171 @@ struct TileFeed {
     }
     ++loaded;
   }
-  __device__ __forceinline__ void wait_for_tile() const {
-    ptx::mbarrier_wait(&full[read.slot], read.phase);
-  }
-  // Takes the target's logit out of the tile, which then has -inf there; every lane gets it.
-  __device__ __forceinline__ float take_target(const TargetPlace<Format>& place) const {
+  // Takes the target's logit out of the tile in a slot, which then has -inf there; every lane gets
+  // it.
+  __device__ __forceinline__ float take_target(int from, const TargetPlace<Format>& place) const {
     constexpr int kPack = Format::kPack;
     float taken = 0.0f;
     if (place.element >= 0) {
       const int pack = place.element / kPack * 32 + place.lane;
       with_type<Format>(p.x.type, [&](auto zero) {
         using T = decltype(zero);
-        T* const logit =
-            reinterpret_cast<T*>(slot(read.slot)) + pack * kPack + place.element % kPack;
+        T* const logit = reinterpret_cast<T*>(slot(from)) + pack * kPack + place.element % kPack;
         taken = to_float(*logit);
         *logit = from_float<T>(-INFINITY);
       });
     }
     return __shfl_sync(0xffffffffu, taken, place.lane);
   }
-  __device__ __forceinline__ void load_tile(Tile<Format>& x) const {
-    load(x, slot(read.slot), p.x.type, FullPlace{static_cast<int>(threadIdx.x % 32)}, 0.0f);
+
+  // Adds the next tile of a row.
+  __device__ __forceinline__ void add_tile(RowInWork<Format>& work) {
+    const int number = own.first + work.added++;
+    ptx::mbarrier_wait(&full[add_at.slot], add_at.phase);
+    if (number == work.place.tile) work.logit = take_target(add_at.slot, work.place);
+    Tile<Format> x;
+    load(x, slot(add_at.slot), p.x.type, all(), 0.0f);
+    const TileOfRow<Format> tile(work.row, number);
+    if (!tile.full()) mask<Format>(x, tile.place(), p.x.type, -INFINITY);
+    maxima[add_at.slot * 32] = work.loss.add(p, scale, x, number, tile.place(), work.place);
+    if constexpr (kWritesBack<Format>) store(x, slot(add_at.slot), p.x.type, all());
+    add_at.advance(used_slots);
   }
-  // Refills the slot of that tile, once every lane has worked on it.
-  __device__ __forceinline__ void free_slot(const RowNumbers& rows) {
+  // Writes the gradient of tile k, and refills its slot.
+  __device__ __forceinline__ void write_tile(const RowInWork<Format>& work, int k,
+                                             const RowGradient& gradient, int next_row) {
+    Tile<Format> e;
+    load(e, slot(write_at.slot), p.x.type, all(), 0.0f);
+    const float maximum = maxima[write_at.slot * 32];
+    if constexpr (!kWritesBack<Format>) tile_exponentials(p, scale, e, maximum);
+    finish_tile<Format>(scale, e, maximum, gradient);
+    free_slot(next_row);
+    const int number = own.first + k;
+    const TileOfRow<Format> tile(work.row, number);
+    if (tile.full()) {
+      store(e, tile.address(p.dx), p.dx.type, all());
+    } else {
+      store(e, tile.address(p.dx), p.dx.type, tile.place());
+    }
+    if (number == work.place.tile) {
+      write_target(p, gradient, work.row.row, work.target, work.place);
+    }
+  }
+  // Refills the slot of the next tile to write, which has been read; `next_row` is as above.
+  __device__ __forceinline__ void free_slot(int next_row) {
     ptx::fence_bulk();
     __syncwarp();  // no lane reads the slot any more
-    start_tile(read.slot, rows);
-    read.advance(used_slots);
+    start_tile(write_at.slot, next_row);
+    write_at.advance(used_slots);
   }
 };
 
 template <class Format>
 __global__ void __launch_bounds__(kClusterThreads, 1)
     cross_entropy_cluster(const CrossEntropyProblem p, const WideRows rows, const ClusterRing ring,
-                          int groups, unsigned* counter) {
-  constexpr int kTiles = tiles_of_run(Format::kWidths, Format::kPack);
+                          unsigned* counter) {
   auto& shared = shared_storage<LossStorage>();
-  const SoftmaxProblem s = p.softmax();
-  const Scale scale = logit_scale(p);
-  const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp_number = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
   const int blocks = static_cast<int>(ptx::cluster_blocks());
-  const int group_warps = kClusterWarps / groups, group = warp / group_warps;
-  const int group_warp = warp % group_warps, cluster_runs = blocks * group_warps;
-  const int streams = static_cast<int>(ptx::cluster_count()) * groups;  // of rows
-  const int first = static_cast<int>(ptx::cluster_number()) * groups + group;
-  const OwnTiles own(rows, static_cast<int>(ptx::cluster_rank()) * group_warps + group_warp, 1);
+  const int clusters = static_cast<int>(ptx::cluster_count());
+  const OwnTiles own(rows, ring, warp_number);
   const bool smooth = p.label_smoothing > 0.0f;
-  RowNumbers number{first, first + streams, first + 2 * streams};
+  int number = static_cast<int>(ptx::cluster_number()), next = number + clusters;
+  const int all_slots = kClusterWarps * ring.slots, first_slot = warp_number * ring.slots;
   auto* slots = reinterpret_cast<unsigned char*>(&shared + 1);
-  auto* full = reinterpret_cast<uint64_t*>(slots + kClusterWarps * ring.slots * ring.slot_bytes);
-  TileFeed<Format> feed{p,
-                        ring,
-                        own,
-                        slots + warp * ring.slots * ring.slot_bytes,
-                        full + warp * ring.slots,
-                        ring.slots < 2 * own.count ? ring.slots : 2 * own.count,
-                        first};
+  auto* full = reinterpret_cast<uint64_t*>(slots + all_slots * ring.slot_bytes);
+  auto* maxima = reinterpret_cast<float*>(full + all_slots);
+  Warp<Format> warp{p,
+                    ring,
+                    slots + first_slot * ring.slot_bytes,
+                    full + first_slot,
+                    maxima + first_slot * 32 + lane,
+                    own,
+                    ring.slots < 2 * own.count ? ring.slots : 2 * own.count,
+                    logit_scale(p),
+                    {},
+                    {},
+                    number};
   if (lane == 0) {
-    for (int slot = 0; slot < ring.slots; ++slot) ptx::mbarrier_init(&feed.full[slot], 1);
-    if (warp == 0) {
+    for (int slot = 0; slot < ring.slots; ++slot) ptx::mbarrier_init(&warp.full[slot], 1);
+    if (warp_number == 0) {
       for (LossExchange& exchange : shared.exchange) {
-        ptx::mbarrier_init(&exchange.barrier,
-                           blocks == 1 ? static_cast<unsigned>(group_warps) : 1u);
+        ptx::mbarrier_init(&exchange.barrier, blocks == 1 ? kClusterWarps : 1);
       }
-    }
-    if (warp == 0) {
-      for (uint64_t& ready : shared.ready) ptx::mbarrier_init(&ready, 1);
     }
     ptx::mbarrier_init_fence();
   }
   ptx::cluster_sync();  // every block's barriers exist
-  for (int slot = 0; slot < feed.used_slots; ++slot) feed.start_tile(slot, number);
+  for (int slot = 0; slot < warp.used_slots; ++slot) warp.start_tile(slot, next);
 
+  const int cluster_runs = blocks * kClusterWarps;
   const auto sent_bytes = static_cast<unsigned>(8 * (cluster_runs * (smooth ? 2 : 1) + 2));
-  Position turn;  // of the group's two exchanges
-  int64_t given = number.now < p.rows ? p.target(number.now) : 0;
-  while (number.now < p.rows) {
-    const int at = 2 * group + turn.slot;
-    LossExchange& exchange = shared.exchange[at];
-    MaxSum* const run = shared.run + at * (kMostClusterRuns / groups);
-    uint64_t* const mean = shared.mean + at * (kMostClusterRuns / groups);
-    const WideRow<Format> row(s, number.now);
-    const Target target(p, given);
-    const TargetPlace<Format> place(target, row);
-    const float weight = p.has_gradient() && group_warp == 0 ? p.weight(number.now) : 0.0f;
-    if (number.next < p.rows) given = p.target(number.next);
-    int drawn = number.after + streams;
-    if (group_warp == 0 && lane == 0) {
+  Position turn;  // of the two exchanges
+  RowInWork<Format> now(p, number, p.target(number));
+  while (number < p.rows) {
+    LossExchange& exchange = shared.exchange[turn.slot];
+    const int64_t given = next < p.rows ? p.target(next) : 0;
+    const float weight = p.has_gradient() ? p.weight(number) : 0.0f;
+    int after_next = next + clusters;
+    if (threadIdx.x == 0) {
       if (blocks > 1) ptx::mbarrier_arrive_expect_tx(&exchange.barrier, sent_bytes);
       if (own.first_run == 0 && counter) {
-        drawn = 3 * streams + static_cast<int>(atomicAdd(counter, 1u));
+        after_next = 2 * clusters + static_cast<int>(atomicAdd(counter, 1u));
       }
     }
-
-    Tile<Format> e[kTiles];  // exponentials, each tile's against its largest logit
-    float maximum[kTiles];
-    LaneLoss<Format> loss;
-    float logit = 0.0f;  // the target's
-#pragma unroll
-    for (int i = 0; i < kTiles; ++i) {
-      if (i < own.count) {
-        const TileOfRow<Format> tile(row, own.first + i);
-        feed.wait_for_tile();
-        if (own.first + i == place.tile) logit = feed.take_target(place);
-        feed.load_tile(e[i]);
-        if (!tile.full()) mask<Format>(e[i], tile.place(), p.x.type, -INFINITY);
-        maximum[i] = loss.add(p, scale, e[i], own.first + i, tile.place(), place);
-        feed.free_slot(number);
-      }
-    }
-    const MaxSum whole_run = loss.sum.template run<false>(scale);
-    send(&run[own.first_run], &exchange.barrier, bits_of(whole_run));
+    while (now.added < own.count) warp.add_tile(now);
+    const MaxSum run = now.loss.sum.template run<false>(warp.scale);
+    send(&exchange.run[own.first_run], &exchange.barrier, bits_of(run));
     if (smooth) {
-      const float of_run = warp_reduce<Sum>(loss.mean);
-      send(&mean[own.first_run], &exchange.barrier, __float_as_uint(of_run));
+      const float mean = warp_reduce<Sum>(now.loss.mean);
+      send(&exchange.mean[own.first_run], &exchange.barrier, __float_as_uint(mean));
     }
-    const bool has_target = own.first <= place.tile && place.tile < own.first + own.count;
-    if (has_target || (own.first_run == 0 && place.tile < 0)) {
-      send(&exchange.target, &exchange.barrier, __float_as_uint(logit));
+    const int64_t target_tile = now.place.tile;
+    const bool has_target = own.first <= target_tile && target_tile < own.first + own.count;
+    if (has_target || (own.first_run == 0 && target_tile < 0)) {
+      send(&exchange.target, &exchange.barrier, __float_as_uint(now.logit));
     }
     if (own.first_run == 0) {
-      drawn = __shfl_sync(0xffffffffu, drawn, 0);
-      send(&exchange.row, &exchange.barrier, static_cast<unsigned>(drawn));
+      after_next = ptx::warp_uniform(after_next);
+      send(&exchange.row_after_next, &exchange.barrier, static_cast<unsigned>(after_next));
     }
     if (blocks == 1) {
       __syncwarp();  // the lane that wrote and the one that arrives may be two
       if (ptx::elect_one()) ptx::mbarrier_arrive(&exchange.barrier);
     }
-    RowGradient& result = shared.result[at];
-    if (group_warp == 0) {
-      ptx::mbarrier_wait(&exchange.barrier, turn.phase);
-      const MaxSum others = combine_runs<false>(scale, run, cluster_runs);
-      float of_row = 0.0f;
-      if (smooth && own.first_run == 0) {
-        of_row = combine_means(
-            cluster_runs, [&](int i) { return __uint_as_float(static_cast<unsigned>(mean[i])); });
-      }
-      if (lane == 0) {
-        const LossParts parts = parts_of<kWideExp<Format>>(
-            scale, target, others, __uint_as_float(static_cast<unsigned>(exchange.target)));
-        RowGradient whole = gradient_of_row(p, scale, target, parts, weight);
-        whole.row_after = static_cast<int>(exchange.row);
-        result = whole;
-        ptx::mbarrier_arrive(&shared.ready[at]);
-        // The loss is computed once the registers are free again.
-        if (own.first_run == 0) {
-          shared.left[group] = parts;
-          shared.left_mean[group] = of_row;
-        }
-      }
-      __syncwarp();
+    // While the other blocks' values arrive: adds the tiles of the next row that are in slots.
+    RowInWork<Format> then(p, next, given);
+    if (next < p.rows) {
+      while (then.added < warp.used_slots - own.count) warp.add_tile(then);
     }
-    ptx::mbarrier_wait(&shared.ready[at], turn.phase);
-    if (p.has_gradient()) {
-      const RowGradient whole = result;
-#pragma unroll
-      for (int i = 0; i < kTiles; ++i) {
-        if (i < own.count) {
-          const TileOfRow<Format> tile(row, own.first + i);
-          if (tile.full()) {
-            write_tile<Format>(p, scale, e[i], maximum[i], whole, tile.address(p.dx),
-                               FullPlace{lane});
-          } else {
-            write_tile<Format>(p, scale, e[i], maximum[i], whole, tile.address(p.dx), tile.place());
-          }
-          if (own.first + i == place.tile) write_target(p, whole, row.row, target, place);
-        }
-      }
-    }
-    if (own.first_run == 0 && lane == 0) {
-      store_loss(p, number.now, target, shared.left[group], shared.left_mean[group]);
-    }
+    ptx::mbarrier_wait(&exchange.barrier, turn.phase);
     // Broadcast from one lane, so that the compiler knows the value to be warp-uniform.
-    number = {number.next, number.after, ptx::warp_uniform(result.row_after)};
+    after_next = ptx::warp_uniform(static_cast<int>(exchange.row_after_next));
+    const MaxSum others = combine_runs<false>(warp.scale, exchange.run, cluster_runs);
+    const LossParts parts = parts_of<kWideExp<Format>>(
+        warp.scale, now.target, others, __uint_as_float(static_cast<unsigned>(exchange.target)));
+    if (p.has_gradient()) {
+      const RowGradient gradient = gradient_of_row(p, warp.scale, now.target, parts, weight);
+      for (int k = 0; k < own.count; ++k) {
+        warp.write_tile(now, k, gradient, warp.load_row == number ? next : after_next);
+      }
+    } else {
+      for (int k = 0; k < own.count; ++k) {
+        warp.free_slot(warp.load_row == number ? next : after_next);
+      }
+    }
+    if (own.first_run == 0) {
+      float mean = 0.0f;
+      if (smooth) {
+        mean = combine_means(cluster_runs, [&](int i) {
+          return __uint_as_float(static_cast<unsigned>(exchange.mean[i]));
+        });
+      }
+      if (lane == 0) store_loss(p, number, now.target, parts, mean);
+    }
+    number = next;
+    next = after_next;
+    now = then;
     turn.advance(2);
   }
 }
@@ -238,11 +243,10 @@ Status cuda::launch_cross_entropy_cluster(const CrossEntropyProblem& p,
     counter = static_cast<unsigned*>(context.workspace);
     CUDA_TRY(cudaMemsetAsync(counter, 0, config.workspace_bytes, context.stream));
   }
-  const auto run = [&](auto format) {
+  return with_packs(config.shape.widths, [&](auto format) {
     return launch(context, cross_entropy_cluster<Kept<decltype(format)>>, config, p, config.rows,
-                  config.ring, config.groups, counter);
-  };
-  return with_packs(config.shape.widths, run);
+                  config.ring, counter);
+  });
 }
 
 }  // namespace mygemm

@@ -20,7 +20,6 @@ struct CrossEntropyConfig : LaunchConfig {
   RowShape shape;    // selects the instantiation; kernels for GPUs
   WideRows rows;     // kernels that divide rows: runs > 0 means their order of summation
   ClusterRing ring;  // cluster
-  int groups;        // cluster: of a block's warps
 };
 
 }  // namespace mygemm

@@ -12,7 +12,7 @@ struct CrossEntropyFacts {
       : problem(p),
         softmax(p.softmax()),
         shape(row_shape(softmax)),
-        rows(cross_entropy_rows(shape)),
+        rows(wide_rows(softmax, shape)),
         work(softmax) {
     if (!p.has_gradient()) work.written = 0.0;
   }

@@ -99,7 +99,7 @@ __device__ __forceinline__ void store_loss(const CrossEntropyProblem& p, int64_t
 __device__ __forceinline__ RowGradient gradient_of_row(const CrossEntropyProblem& p,
                                                        const Scale& scale, const Target& of,
                                                        const LossParts& parts, float weight) {
-  RowGradient row{parts.shift, parts.power, 0.0f, 0.0f, 0.0f, 0.0f, of.ignored ? 1 : 0, 0};
+  RowGradient row{parts.shift, parts.power, 0.0f, 0.0f, 0.0f, 0.0f, of.ignored};
   const RowFactor one =
       factor_of<Exp::kPolynomial>(p.softmax(), scale, MaxTotal<double>{0.0f, sum_of(parts)});
   row.target = -fmaf(parts.others, one.high, parts.others * one.low);

@@ -68,8 +68,7 @@ std::string describe(const CrossEntropyConfig& config) {
                    config.rows.runs);
   }
   if (config.ring.slots > 0) {
-    result += text(", %d groups of warps, %d tiles a warp, %d slots", config.groups,
-                   config.ring.tiles, config.ring.slots);
+    result += text(", %d tiles a warp, %d slots", config.ring.tiles, config.ring.slots);
   }
   if (config.workspace_bytes > 0) result += text(", workspace %zu bytes", config.workspace_bytes);
   return result;

@@ -53,6 +53,19 @@ struct TargetPlace {
   }
 };
 
+// The exponentials of a tile in place of its logits, of which `maximum` is the largest, and their
+// sum.
+template <class Format>
+__device__ __forceinline__ float tile_exponentials(const CrossEntropyProblem& p, const Scale& scale,
+                                                   Tile<Format>& x, float maximum) {
+  Reference to(scale, maximum);
+  if (__any_sync(0xffffffffu, to.shift != 0.0f)) {
+    change_all(x, MYGEMM_R_32F, [&](float v, int, int) { return v - to.shift; });
+  }
+  to.shift = 0.0f;
+  return exponentials<kWideExp<Format>>(p.softmax(), scale, x, to);
+}
+
 // A lane's contribution to a run: the sum of exponentials, and of all logits but the target's where
 // there is label smoothing.
 template <class Format>
@@ -70,14 +83,8 @@ struct LaneLoss {
     if (p.label_smoothing > 0.0f) {
       add_to_mean(p, x, at, tile == place.tile ? place.element : -1);
     }
-    const SoftmaxProblem s = p.softmax();
-    const float maximum = largest(s, x);
-    Reference to(scale, maximum);
-    if (__any_sync(0xffffffffu, to.shift != 0.0f)) {
-      change_all(x, MYGEMM_R_32F, [&](float v, int, int) { return v - to.shift; });
-    }
-    to.shift = 0.0f;
-    sum.add_part<false>(scale, {maximum, exponentials<kWideExp<Format>>(s, scale, x, to)});
+    const float maximum = largest(p.softmax(), x);
+    sum.add_part<false>(scale, {maximum, tile_exponentials(p, scale, x, maximum)});
     return maximum;
   }
 
@@ -99,23 +106,17 @@ struct LaneLoss {
   }
 };
 
-// Writes the gradient of a tile from its exponentials, which are against the Reference of
-// `maximum`. `at` is the tile's place, `address` that of its first element.
-template <class Format, class Place>
-__device__ __forceinline__ void write_tile(const CrossEntropyProblem& p, const Scale& scale,
-                                           Tile<Format>& e, float maximum, const RowGradient& row,
-                                           char* address, const Place& at) {
-  if (row.ignored) {
-    Tile<Format> zeros{};
-    store(zeros, address, p.dx.type, at);
-    return;
-  }
+// The gradient of a tile in place of its exponentials, which are against the Reference of
+// `maximum`.
+template <class Format>
+__device__ __forceinline__ void finish_tile(const Scale& scale, Tile<Format>& e, float maximum,
+                                            const RowGradient& row) {
   const float own = weight(scale, maximum, Reference(row.shift, row.power));
   const float high = row.high * own, low = row.low * own;
   change_all(e, MYGEMM_R_32F, [&](float v, int, int) {
     return fmaf(v, high, Format::kWidest == 4 ? fmaf(v, low, row.constant) : row.constant);
   });
-  store(e, address, p.dx.type, at);
+  if (row.ignored) change_all(e, MYGEMM_R_32F, [](float, int, int) { return 0.0f; });
 }
 // The target's gradient, by the lane that has written its pack.
 template <class Format>
