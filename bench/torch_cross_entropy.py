@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""PyTorch's cross entropy beside mygemm's, alternating in one process, added to mygemm-bench's file.
+"""PyTorch's cross entropy beside mygemm's, in one process, added to a file of mygemm-bench.
 
 Usage: torch_cross_entropy.py LIBMYGEMM RESULTS.json
 For each cross entropy with gradient and of one type in RESULTS.json: the mean of

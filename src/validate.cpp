@@ -68,6 +68,15 @@ struct NamedFootprint {
 };
 
 bool pointers_ok(const CrossEntropyProblem& p) {
+  const bool uses_dloss = p.has_gradient() && p.dloss;
+  const int64_t x_size = element_bytes(p.x.type), dx_size = element_bytes(p.dx.type);
+  const int64_t index_size = index_bytes(p.target_type);
+  if (!pointer_ok("x", p.x.data, x_size) || !pointer_ok("targets", p.targets, index_size) ||
+      (p.has_gradient() && !pointer_ok("dx", p.dx.data, dx_size)) ||
+      (uses_dloss && !pointer_ok("dloss", p.dloss, 4)) ||
+      (p.loss && !pointer_ok("loss", p.loss, 4)) || (p.lse && !pointer_ok("lse", p.lse, 4))) {
+    return false;
+  }
   NamedFootprint outputs[3], inputs[3];
   int written = 0, read = 0;
   // A matrix, or a vector as a matrix of one column.
@@ -75,21 +84,18 @@ bool pointers_ok(const CrossEntropyProblem& p) {
                        NamedFootprint* list, int* count) {
     NamedFootprint& operand = list[(*count)++];
     operand.name = name;
-    return pointer_ok(name, data, size) &&
-           make_footprint(name, data, p.rows, cols, ld, 1, 0, size, &operand.bytes);
+    return make_footprint(name, data, p.rows, cols, ld, 1, 0, size, &operand.bytes);
   };
-  const bool uses_dloss = p.has_gradient() && p.dloss;
   // A stride of 0: one value, which a footprint has no word for.
   const int64_t distance = std::max<int64_t>(1, p.stride_dloss);
-  const int64_t index_size = index_bytes(p.target_type);
-  const bool placed = add("x", p.x.data, p.cols, p.x.ld, element_bytes(p.x.type), inputs, &read) &&
-                      add("targets", p.targets, 1, 1, index_size, inputs, &read) &&
-                      (!p.has_gradient() || add("dx", p.dx.data, p.cols, p.dx.ld,
-                                                element_bytes(p.dx.type), outputs, &written)) &&
-                      (!uses_dloss || add("dloss", p.dloss, 1, distance, 4, inputs, &read)) &&
-                      (!p.loss || add("loss", p.loss, 1, 1, 4, outputs, &written)) &&
-                      (!p.lse || add("lse", p.lse, 1, 1, 4, outputs, &written));
-  if (!placed) return false;
+  const bool fit =
+      add("x", p.x.data, p.cols, p.x.ld, x_size, inputs, &read) &&
+      add("targets", p.targets, 1, 1, index_size, inputs, &read) &&
+      (!p.has_gradient() || add("dx", p.dx.data, p.cols, p.dx.ld, dx_size, outputs, &written)) &&
+      (!uses_dloss || add("dloss", p.dloss, 1, distance, 4, inputs, &read)) &&
+      (!p.loss || add("loss", p.loss, 1, 1, 4, outputs, &written)) &&
+      (!p.lse || add("lse", p.lse, 1, 1, 4, outputs, &written));
+  if (!fit) return false;
   if (uses_dloss && p.stride_dloss == 0) inputs[read - 1].bytes.matrix.count = 1;
   for (int i = 0; i < written; ++i) {
     const bool is_gradient = i == 0 && p.has_gradient();

@@ -1,7 +1,8 @@
-! mygemm for Fortran: products, softmax, cross entropy and transposes of real(c_float) arrays in host memory, or of
-! memory given by address as type(c_ptr), on a device or not; sizes as default or 64-bit integers,
-! all of a call alike. Every function returns a status, MYGEMM_STATUS_SUCCESS or one that
-! mygemm_last_error() explains. Names, order and meaning of arguments are those of mygemm.h.
+! mygemm for Fortran: products, softmax, cross entropy and transposes of real(c_float) arrays in
+! host memory, or of memory given by address as type(c_ptr), on a device or not; sizes as default or
+! 64-bit integers, all of a call alike. Every function returns a status, MYGEMM_STATUS_SUCCESS or
+! one that mygemm_last_error() explains. Names, order and meaning of arguments are those of
+! mygemm.h.
 !
 ! Arrays are passed as they lie: a section with gaps is copied by the compiler, so on a handle whose
 ! work is asynchronous give contiguous arrays or device addresses. A handle with the host backend

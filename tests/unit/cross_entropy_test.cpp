@@ -162,8 +162,9 @@ TEST(RefusalsOfCrossEntropy, OfKernels) {
   EXPECT_EQ(kernel_refusal(cross_entropy(100, INT64_MAX), h200, "block"), too_wide);
   EXPECT_EQ(kernel_refusal(cross_entropy(100, 524288), h200, "cluster"), "");
   EXPECT_EQ(kernel_refusal(cross_entropy(100, 524288, MYGEMM_R_16BF), h200, "cluster"), "");
-  EXPECT_EQ(kernel_refusal(cross_entropy(100, 524292), h200, "cluster"),
-            "a row has more columns than a cluster's registers hold");
+  EXPECT_EQ(kernel_refusal(cross_entropy(100, 655360), h200, "cluster"), "");
+  EXPECT_EQ(kernel_refusal(cross_entropy(100, 655364), h200, "cluster"),
+            "a row has more columns than a cluster's shared memory holds");
   P apart = cross_entropy(100, 100000);
   ++apart.dx.ld;
   EXPECT_EQ(kernel_refusal(apart, h200, "cluster"), "the rows of the matrices do not lie alike");

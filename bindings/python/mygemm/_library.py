@@ -18,8 +18,8 @@ ABI = (0, 1)
 # mygemmBackend_t, mygemmOperation_t
 BACKEND_AUTO, BACKEND_CUDA, BACKEND_HOST = 0, 1, 2
 OP_N, OP_T = 0, 1
-# mygemmDataType_t, mygemmMathMode_t, mygemmActivation_t, mygemmSoftmaxMode_t and mygemmIndexType_t by
-# this package's names
+# mygemmDataType_t, mygemmMathMode_t, mygemmActivation_t, mygemmSoftmaxMode_t and
+# mygemmIndexType_t by this package's names
 DATA_TYPES = {"float32": 0, "float16": 2, "bfloat16": 14}
 MATH_MODES = {"default": 0, "strict": 1, "fast": 2}
 MATH_OF_HANDLE = -1

@@ -29,8 +29,12 @@ __device__ __forceinline__ void leave_run(const Scale& scale, const CrossEntropy
   }
 }
 
+// Blocks of a multiprocessor for which the compiler limits the registers.
+template <class Format>
+constexpr int kBlocks = Format::kWidths == Widths::kFp32 ? 2 : 1;
+
 template <class Format, bool kHeld>
-__global__ void __launch_bounds__(kRowThreads, 1)
+__global__ void __launch_bounds__(kRowThreads, kBlocks<Format>)
     cross_entropy_block(const CrossEntropyProblem p, const WideRows rows) {
   auto& shared = shared_storage<RowStorage>();
   const SoftmaxProblem s = p.softmax();
