@@ -36,7 +36,9 @@ LAYERS = [
     r"mygemm/types\.h",
 ]
 # The folders of kernels that other folders of kernels include.
-SHARED_KERNELS = {"kernels/gemm/persistent", "kernels/gemm/tensor", "kernels/softmax"}
+SHARED_KERNELS = {"kernels/gemm/persistent", "kernels/gemm/tensor"}
+# An operation that is made of the parts of another one.
+MADE_OF = {"kernels/cross_entropy": "kernels/softmax"}
 # The plan is the same loop for every operation: it includes these of kernels/ and names no
 # algorithm, in code or in strings.
 PLAN = r"plan/.*|call\.(h|cpp)"
@@ -112,7 +114,7 @@ def folder_of_kernels(name):
 
 def are_apart(folder, other):
     """Neither folder of kernels lies in the other, and the other is not shared."""
-    return other not in SHARED_KERNELS and not f"{folder}/".startswith(f"{other}/") and \
+    return other not in SHARED_KERNELS and MADE_OF.get(folder) != other and not f"{folder}/".startswith(f"{other}/") and \
         not f"{other}/".startswith(f"{folder}/")
 
 
