@@ -114,8 +114,9 @@ def folder_of_kernels(name):
 
 def are_apart(folder, other):
     """Neither folder of kernels lies in the other, and the other is not shared."""
-    return other not in SHARED_KERNELS and MADE_OF.get(folder) != other and not f"{folder}/".startswith(f"{other}/") and \
-        not f"{other}/".startswith(f"{folder}/")
+    if other in SHARED_KERNELS or MADE_OF.get(folder) == other:
+        return False
+    return not f"{folder}/".startswith(f"{other}/") and not f"{other}/".startswith(f"{folder}/")
 
 
 def include_breaches(name, lines):
