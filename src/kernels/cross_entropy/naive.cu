@@ -23,11 +23,12 @@ __device__ void compute_row(const CrossEntropyProblem& p, int64_t r, int lane) {
   const Target target(p, p.target(r));
   const float own = logit(p, r, target.column < 0 ? 0 : target.column);
   MaxTotal<double> others{-INFINITY, 0.0};  // FP64: the number of terms is not limited
-  double mean = 0.0;
+  const float share = 1.0f / static_cast<float>(p.cols);  // a sum might overflow, a mean does not
+  float mean = 0.0f;
   for (int64_t c = lane; c < p.cols; c += 32) {
     const float x = logit(p, r, c);
     if (c == target.column) continue;
-    mean += x;
+    mean = fmaf(x, share, mean);
     others.maximum = fmaxf(others.maximum, x);
   }
   others.maximum = warp_reduce<Max>(others.maximum);
@@ -41,8 +42,7 @@ __device__ void compute_row(const CrossEntropyProblem& p, int64_t r, int lane) {
   }
   others.sum = warp_reduce<Sum>(others.sum);
   const LossParts parts = parts_of<Exp::kPolynomial>(scale, target, others, own);
-  if (lane == 0)
-    store_loss(p, r, target, parts, static_cast<float>(mean) / static_cast<float>(p.cols));
+  if (lane == 0) store_loss(p, r, target, parts, mean);
   if (!p.has_gradient()) return;
   const RowGradient row = gradient_of_row(p, scale, target, parts, p.weight(r));
   const Reference whole(row.shift, row.power);
@@ -57,7 +57,7 @@ __device__ void compute_row(const CrossEntropyProblem& p, int64_t r, int lane) {
   }
 }
 
-__global__ void __launch_bounds__(kNaiveLossThreads)
+__global__ void __launch_bounds__(kNaiveLossThreads, 4)
     cross_entropy_naive(const CrossEntropyProblem p) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (int64_t r = int64_t{blockIdx.x} * kRowsPerBlock + threadIdx.x / 32; r < p.rows;
