@@ -10,20 +10,20 @@
 namespace mygemm {
 namespace {
 
-// Measured on an H200; the host's on two cores.
+// Measured on an H200, shares of a copy (docs/kernels/cross_entropy.md); the host's on two cores.
 constexpr CrossEntropyKernel kKernels[] = {
-    {.name = "cluster",
+    {.name = "cluster",  // 0.68 to 0.84 from 32000 columns on
      .min_cc = 90,
      .max_cc = INT_MAX,
      .configure = configure_cross_entropy_cluster,
      .launch = cuda_launcher<cuda::launch_cross_entropy_cluster>(),
-     .figures = {.reads = 1, .efficiency = 0.95}},
+     .figures = {.reads = 1, .efficiency = 0.84}},
     {.name = "block",
      .min_cc = 75,
      .max_cc = INT_MAX,
      .configure = configure_cross_entropy_block,
      .launch = cuda_launcher<cuda::launch_cross_entropy_block>(),
-     .figures = {.reads = 1, .efficiency = 0.90}},
+     .figures = {.reads = 1, .efficiency = 0.80}},
     {.name = "reread",
      .min_cc = 75,
      .max_cc = INT_MAX,
