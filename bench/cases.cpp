@@ -2,6 +2,7 @@
 #include "cases.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <stdexcept>
 
 #include "values.h"
@@ -77,6 +78,15 @@ SoftmaxCase complete(SoftmaxCase p) {
   default_to(&p.ldx, p.cols);
   default_to(&p.lddy, p.cols);
   default_to(&p.ldy, p.cols);
+  return p;
+}
+
+CrossEntropyCase complete(CrossEntropyCase p) {
+  require_positive("--rows", p.rows);
+  require_positive("--cols", p.cols);
+  default_to(&p.ldx, p.cols);
+  default_to(&p.lddx, p.gradient == "in-place" ? p.ldx : p.cols);
+  if (p.dxtype.empty()) p.dxtype = p.xtype;
   return p;
 }
 
@@ -156,6 +166,32 @@ Fields fields(const SoftmaxCase& p) {
   return result;
 }
 
+Fields fields(const CrossEntropyCase& p) {
+  const auto real = [](double value) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.9g", value);
+    return std::string(digits);
+  };
+  Fields result = {{"--rows", text(p.rows)},
+                   {"--cols", text(p.cols)},
+                   {"--xtype", p.xtype},
+                   {"--ldx", text(p.ldx)},
+                   {"--gradient", p.gradient}};
+  if (p.has_gradient()) {
+    result.insert(result.end(), {{"--dxtype", p.dxtype},
+                                 {"--lddx", text(p.lddx)},
+                                 {"--dloss", text(p.dloss)},
+                                 {"--stride-dloss", text(p.dloss ? p.stride_dloss : 0)},
+                                 {"--gradient-scale", real(p.gradient_scale)}});
+  }
+  result.insert(result.end(), {{"--loss", text(p.loss)},
+                               {"--lse", text(p.lse)},
+                               {"--target-type", p.target_type},
+                               {"--label-smoothing", real(p.label_smoothing)},
+                               {"--z-loss", real(p.z_loss)}});
+  return result;
+}
+
 Fields fields(const TransposeCase& p) {
   return {{"--element-size", text(p.element_size)},
           {"--rows", text(p.rows)},
@@ -194,6 +230,14 @@ std::string label(const SoftmaxCase& p) {
   return result;
 }
 
+std::string label(const CrossEntropyCase& p) {
+  std::string result = times(p.rows, p.cols) + " " + p.xtype;
+  result += !p.has_gradient() || p.dxtype == p.xtype ? "" : "-" + p.dxtype;
+  result += p.gradient == "apart" ? "" : p.has_gradient() ? ", in place" : ", loss only";
+  result += p.label_smoothing > 0 ? ", smoothing" : "";
+  return p.z_loss != 0 ? result + ", z-loss" : result;
+}
+
 std::string label(const TransposeCase& p) {
   std::string result = times(p.rows, p.cols) + ", " + text(p.element_size) + " B";
   result += p.batch > 1 ? ", " + text(p.batch) + " strided" : "";
@@ -215,6 +259,13 @@ double bytes(const SgemmCase& p) {
 double bytes(const SoftmaxCase& p) {
   size_t per_element = type_bytes(data_type(p.xtype)) + type_bytes(data_type(p.ytype));
   per_element += p.backward() ? type_bytes(data_type(p.dytype)) : 0;
+  return static_cast<double>(p.rows) * static_cast<double>(p.cols) *
+         static_cast<double>(per_element);
+}
+
+double bytes(const CrossEntropyCase& p) {
+  size_t per_element = type_bytes(data_type(p.xtype));
+  per_element += p.has_gradient() ? type_bytes(data_type(p.dxtype)) : 0;
   return static_cast<double>(p.rows) * static_cast<double>(p.cols) *
          static_cast<double>(per_element);
 }

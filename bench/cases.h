@@ -60,6 +60,20 @@ struct SoftmaxCase {
   bool backward() const { return direction == "backward"; }
 };
 
+// In a log line dxtype, lddx and dloss stand only where there is a gradient.
+struct CrossEntropyCase {
+  int64_t rows = 0, cols = 0;
+  std::string xtype = "f32", dxtype;  // dxtype: that of x by default
+  std::string gradient = "apart";     // or "none", "in-place"
+  std::string target_type = "i64";    // or "i32"
+  int64_t ldx = 0, lddx = 0;
+  int64_t dloss = 0, stride_dloss = 1;  // dloss: 1: the losses have gradients
+  int64_t loss = 1, lse = 0;            // 1: asked for
+  double gradient_scale = 1, label_smoothing = 0, z_loss = 0;
+
+  bool has_gradient() const { return gradient != "none"; }
+};
+
 struct TransposeCase {
   int64_t element_size = 4;
   int64_t rows = 0, cols = 0;
@@ -73,17 +87,20 @@ struct TransposeCase {
 SgemmCase complete(SgemmCase problem);
 GemmCase complete(GemmCase problem);
 SoftmaxCase complete(SoftmaxCase problem);
+CrossEntropyCase complete(CrossEntropyCase problem);
 TransposeCase complete(TransposeCase problem);
 
 // The subcommand, and the first word of a log line after "mygemm".
 inline const char* operation_name(const SgemmCase&) { return "sgemm"; }
 inline const char* operation_name(const GemmCase&) { return "gemm"; }
 inline const char* operation_name(const SoftmaxCase&) { return "softmax"; }
+inline const char* operation_name(const CrossEntropyCase&) { return "cross_entropy"; }
 inline const char* operation_name(const TransposeCase&) { return "transpose"; }
 
 Fields fields(const SgemmCase& problem);
 Fields fields(const GemmCase& problem);
 Fields fields(const SoftmaxCase& problem);
+Fields fields(const CrossEntropyCase& problem);
 Fields fields(const TransposeCase& problem);
 
 // A few words for the table, e.g. "4096 x 4096 x 64 NT", with the kind of data where that is not
@@ -91,12 +108,14 @@ Fields fields(const TransposeCase& problem);
 std::string label(const SgemmCase& problem);
 std::string label(const GemmCase& problem);
 std::string label(const SoftmaxCase& problem);
+std::string label(const CrossEntropyCase& problem);
 std::string label(const TransposeCase& problem);
 
 double flops(const SgemmCase& problem);
-double bytes(const SgemmCase& problem);      // A, B and C once each
-double bytes(const SoftmaxCase& problem);    // read + written
-double bytes(const TransposeCase& problem);  // read + written
+double bytes(const SgemmCase& problem);         // A, B and C once each
+double bytes(const SoftmaxCase& problem);       // read + written
+double bytes(const CrossEntropyCase& problem);  // read + written, matrices only
+double bytes(const TransposeCase& problem);     // read + written
 
 mygemmDataType_t data_type(const std::string& name);
 

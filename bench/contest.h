@@ -104,6 +104,7 @@ void compute_in_turn(Session* session, const Contest& contest, const std::vector
 Result measure(Session* session, const SgemmCase& problem);
 Result measure(Session* session, const GemmCase& problem);
 Result measure(Session* session, const SoftmaxCase& problem);
+Result measure(Session* session, const CrossEntropyCase& problem);
 Result measure(Session* session, const TransposeCase& problem);
 
 }  // namespace bench

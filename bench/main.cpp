@@ -36,6 +36,7 @@ struct Request {
   SgemmCase sgemm;
   GemmCase gemm;
   SoftmaxCase softmax;
+  CrossEntropyCase cross_entropy;
   TransposeCase transpose;
   std::string log;
   AccuracySweep accuracy;
@@ -209,6 +210,8 @@ int run(int argc, char** argv) {
   CLI::App* gemm =
       app.add_subcommand("gemm", "products with an epilogue, or triangles: one or suites");
   CLI::App* softmax = app.add_subcommand("softmax", "softmax: one (--rows --cols) or suites");
+  CLI::App* loss =
+      app.add_subcommand("cross_entropy", "losses of logits: one (--rows --cols) or suites");
   CLI::App* transpose = app.add_subcommand("transpose", "transposes: one or suites");
   CLI::App* overhead = app.add_subcommand("overhead", "cost of handles and of calls on the host");
   CLI::App* replay = app.add_subcommand("replay", "the calls of a MYGEMM_LOG file");
@@ -221,6 +224,8 @@ int run(int argc, char** argv) {
   add_options(gemm, &request.gemm);
   add_suite_options(softmax, &request, softmax_suites());
   add_options(softmax, &request.softmax);
+  add_suite_options(loss, &request, cross_entropy_suites());
+  add_options(loss, &request.cross_entropy);
   add_suite_options(transpose, &request, transpose_suites());
   add_options(transpose, &request.transpose);
   replay->add_option("file", request.log, "the log; - is standard input")
@@ -261,6 +266,11 @@ int run(int argc, char** argv) {
     const bool sized = request.softmax.rows != 0 || request.softmax.cols != 0;
     run_operation(&session, &report, request, request.softmax, sized, softmax_suites(),
                   softmax_suite);
+  }
+  if (loss->parsed() || all->parsed()) {
+    const bool sized = request.cross_entropy.rows != 0 || request.cross_entropy.cols != 0;
+    run_operation(&session, &report, request, request.cross_entropy, sized, cross_entropy_suites(),
+                  cross_entropy_suite);
   }
   if (transpose->parsed() || all->parsed()) {
     const bool sized = request.transpose.rows != 0 || request.transpose.cols != 0;

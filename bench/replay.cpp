@@ -19,15 +19,18 @@ AnyCase parse(const std::string& command) {
   SgemmCase sgemm;
   GemmCase gemm;
   SoftmaxCase softmax;
+  CrossEntropyCase cross_entropy;
   TransposeCase transpose;
   CLI::App app;
   app.require_subcommand(1);
   CLI::App* sgemm_command = app.add_subcommand("sgemm");
   CLI::App* softmax_command = app.add_subcommand("softmax");
+  CLI::App* loss_command = app.add_subcommand("cross_entropy");
   CLI::App* gemm_command = app.add_subcommand("gemm");
   add_options(sgemm_command, &sgemm);
   add_options(gemm_command, &gemm);
   add_options(softmax_command, &softmax);
+  add_options(loss_command, &cross_entropy);
   add_options(app.add_subcommand("transpose"), &transpose);
   mygemm::cli::check_numbers(&app);
 
@@ -46,6 +49,9 @@ AnyCase parse(const std::string& command) {
   }
   if (softmax_command->parsed()) {
     return complete(softmax);
+  }
+  if (loss_command->parsed()) {
+    return complete(cross_entropy);
   }
   return complete(transpose);
 }
@@ -109,6 +115,28 @@ void add_options(CLI::App* command, SoftmaxCase* p) {
   command->add_option("--lddy", p->lddy, "backward: leading dimension of dy");
   command->add_option("--ytype", p->ytype, "type of y; backward: of dx")->check(types);
   command->add_option("--ldy", p->ldy, "leading dimension of y; backward: of dx");
+}
+
+void add_options(CLI::App* command, CrossEntropyCase* p) {
+  const CLI::IsMember types({"f32", "f16", "bf16"}), flag({0, 1});
+  command->add_option("--rows", p->rows, "rows");
+  command->add_option("--cols", p->cols, "columns: classes");
+  command->add_option("--xtype", p->xtype, "type of the logits")->check(types);
+  command->add_option("--ldx", p->ldx, "leading dimension of the logits");
+  command->add_option("--gradient", p->gradient, "none, apart or in-place")
+      ->check(CLI::IsMember({"none", "apart", "in-place"}));
+  command->add_option("--dxtype", p->dxtype, "type of the gradient; as the logits by default")
+      ->check(types);
+  command->add_option("--lddx", p->lddx, "leading dimension of the gradient");
+  command->add_option("--dloss", p->dloss, "1: the losses have gradients")->check(flag);
+  command->add_option("--stride-dloss", p->stride_dloss, "elements between those");
+  command->add_option("--gradient-scale", p->gradient_scale, "factor of the gradient");
+  command->add_option("--loss", p->loss, "1: the losses are asked for")->check(flag);
+  command->add_option("--lse", p->lse, "1: the logarithms of the sums are")->check(flag);
+  command->add_option("--target-type", p->target_type, "type of the classes: i32 or i64")
+      ->check(CLI::IsMember({"i32", "i64"}));
+  command->add_option("--label-smoothing", p->label_smoothing, "0 to 1");
+  command->add_option("--z-loss", p->z_loss, "factor of lse^2 in the loss");
 }
 
 void add_options(CLI::App* command, TransposeCase* p) {

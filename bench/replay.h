@@ -13,11 +13,12 @@
 
 namespace bench {
 
-using AnyCase = std::variant<SgemmCase, GemmCase, SoftmaxCase, TransposeCase>;
+using AnyCase = std::variant<SgemmCase, GemmCase, SoftmaxCase, CrossEntropyCase, TransposeCase>;
 
 void add_options(CLI::App* command, SgemmCase* problem);
 void add_options(CLI::App* command, GemmCase* problem);
 void add_options(CLI::App* command, SoftmaxCase* problem);
+void add_options(CLI::App* command, CrossEntropyCase* problem);
 void add_options(CLI::App* command, TransposeCase* problem);
 
 struct LoggedCase {

@@ -118,6 +118,11 @@ const std::vector<std::string>& softmax_suites() {
   return names;
 }
 
+const std::vector<std::string>& cross_entropy_suites() {
+  static const std::vector<std::string> names = {"vocabularies", "tiny"};
+  return names;
+}
+
 const std::vector<std::string>& transpose_suites() {
   static const std::vector<std::string> names = {"squares", "odd",      "skinny", "elements",
                                                  "batched", "in_place", "random", "tiny"};
@@ -283,6 +288,39 @@ std::vector<SoftmaxCase> softmax_suite(const std::string& name, const SuiteOptio
     cases = {softmax(5, 33), softmax(3, 1000, "f16"), softmax(4, 64, "bf16", "log"),
              softmax(7, 100, "f32", "softmax", "backward"),
              softmax(2, 2048, "bf16", "log", "backward")};
+  } else {
+    unknown(name);
+  }
+  return completed(std::move(cases));
+}
+
+std::vector<CrossEntropyCase> cross_entropy_suite(const std::string& name,
+                                                  const SuiteOptions& options) {
+  std::vector<CrossEntropyCase> cases;
+  const auto add = [&](int64_t rows, int64_t cols, const char* type) -> CrossEntropyCase& {
+    cases.emplace_back();
+    cases.back().rows = rows;
+    cases.back().cols = cols;
+    cases.back().xtype = type;
+    return cases.back();
+  };
+  if (name == "vocabularies") {
+    for (const char* type : {"f32", "bf16"}) {
+      const int64_t rows = options.host ? 64 : 4096;
+      for (int64_t cols : {1000, 10000, 32000, 50257, 128256, 151936, 262144}) {
+        add(cols < 60000 ? 2 * rows : rows, cols, type);
+      }
+      add(rows, 128256, type).gradient = "in-place";
+      add(rows, 128256, type).gradient = "none";
+      CrossEntropyCase& both = add(rows, 128256, type);
+      both.label_smoothing = 0.1;
+      both.z_loss = 1e-4;
+    }
+  } else if (name == "tiny") {
+    add(5, 33, "f32");
+    add(3, 1000, "bf16").gradient = "in-place";
+    add(4, 300, "f16").dloss = 1;
+    add(2, 2048, "f32").gradient = "none";
   } else {
     unknown(name);
   }

@@ -18,6 +18,7 @@ struct SuiteOptions {
 const std::vector<std::string>& sgemm_suites();
 const std::vector<std::string>& gemm_suites();
 const std::vector<std::string>& softmax_suites();
+const std::vector<std::string>& cross_entropy_suites();
 const std::vector<std::string>& transpose_suites();
 
 // The products whose errors are measured: of all depths, by all operations.
@@ -32,6 +33,8 @@ std::vector<SgemmCase> accuracy_products(const AccuracySweep& sweep, const Suite
 std::vector<SgemmCase> sgemm_suite(const std::string& name, const SuiteOptions& options);
 std::vector<GemmCase> gemm_suite(const std::string& name, const SuiteOptions& options);
 std::vector<SoftmaxCase> softmax_suite(const std::string& name, const SuiteOptions& options);
+std::vector<CrossEntropyCase> cross_entropy_suite(const std::string& name,
+                                                  const SuiteOptions& options);
 std::vector<TransposeCase> transpose_suite(const std::string& name, const SuiteOptions& options);
 
 }  // namespace bench

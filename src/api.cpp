@@ -1,5 +1,5 @@
-// The extern "C" functions, except those of matrix products (api_gemm.cpp). Each builds a problem
-// and passes it to the common path in call.h; there is no other logic here.
+// The extern "C" functions, except those of descriptors (api_gemm.cpp, api_cross_entropy.cpp). Each
+// builds a problem and passes it to the common path in call.h; there is no other logic here.
 #include "api.h"
 
 #include <algorithm>

@@ -106,6 +106,9 @@ const char* forced_kernel(const Environment& e, const GemmProblem&) {
 const char* forced_kernel(const Environment& e, const SoftmaxProblem&) {
   return name_or_null(e.force_softmax);
 }
+const char* forced_kernel(const Environment& e, const CrossEntropyProblem&) {
+  return name_or_null(e.force_cross_entropy);
+}
 const char* forced_kernel(const Environment& e, const TransposeProblem&) {
   return name_or_null(e.force_transpose);
 }

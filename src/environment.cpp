@@ -59,6 +59,7 @@ Status read_environment(Environment* environment) {
                               &environment->math));
   RETURN_IF_ERROR(read_kernel<GemmProblem>(&environment->force_gemm));
   RETURN_IF_ERROR(read_kernel<SoftmaxProblem>(&environment->force_softmax));
+  RETURN_IF_ERROR(read_kernel<CrossEntropyProblem>(&environment->force_cross_entropy));
   RETURN_IF_ERROR(read_kernel<TransposeProblem>(&environment->force_transpose));
   environment->log = variable("MYGEMM_LOG");
   return MYGEMM_STATUS_SUCCESS;

@@ -9,10 +9,11 @@
 namespace mygemm {
 
 struct Environment {
-  mygemmBackend_t backend = MYGEMM_BACKEND_AUTO;           // MYGEMM_BACKEND
-  mygemmMathMode_t math = MYGEMM_MATH_DEFAULT;             // MYGEMM_MATH
-  std::string log;                                         // MYGEMM_LOG: a file, or "stderr"
-  std::string force_gemm, force_softmax, force_transpose;  // MYGEMM_FORCE_*: a kernel's name
+  mygemmBackend_t backend = MYGEMM_BACKEND_AUTO;  // MYGEMM_BACKEND
+  mygemmMathMode_t math = MYGEMM_MATH_DEFAULT;    // MYGEMM_MATH
+  std::string log;                                // MYGEMM_LOG: a file, or "stderr"
+  // MYGEMM_FORCE_*: a kernel's name
+  std::string force_gemm, force_softmax, force_cross_entropy, force_transpose;
 };
 
 // Fails with INVALID_VALUE and a sentence on an unknown value.

@@ -100,6 +100,22 @@ std::string describe(const SoftmaxProblem& p) {
   return line;
 }
 
+std::string describe(const CrossEntropyProblem& p) {
+  const bool in_place = p.has_gradient() && p.dx.data == p.x.data;
+  std::string line = print("cross_entropy --rows %lld --cols %lld --xtype %s --ldx %lld",
+                           number(p.rows), number(p.cols), type_name(p.x.type), number(p.x.ld));
+  line += print(" --gradient %s", !p.has_gradient() ? "none" : in_place ? "in-place" : "apart");
+  if (p.has_gradient()) {
+    line += print(" --dxtype %s --lddx %lld", type_name(p.dx.type), number(p.dx.ld));
+    line += print(" --dloss %d --stride-dloss %lld --gradient-scale %.9g", p.dloss ? 1 : 0,
+                  number(p.dloss ? p.stride_dloss : 0), static_cast<double>(p.gradient_scale));
+  }
+  return line + print(" --loss %d --lse %d --target-type %s --label-smoothing %.9g --z-loss %.9g",
+                      p.loss ? 1 : 0, p.lse ? 1 : 0,
+                      p.target_type == MYGEMM_INDEX_32I ? "i32" : "i64",
+                      static_cast<double>(p.label_smoothing), static_cast<double>(p.z_loss));
+}
+
 std::string describe(const TransposeProblem& p) {
   return print(
       "transpose --element-size %lld --rows %lld --cols %lld --ldin %lld --ldout %lld "

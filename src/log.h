@@ -13,6 +13,7 @@ namespace mygemm {
 // The call as a command line, without the kernel and the status.
 std::string describe(const GemmProblem& problem);
 std::string describe(const SoftmaxProblem& problem);
+std::string describe(const CrossEntropyProblem& problem);
 std::string describe(const TransposeProblem& problem);
 
 // Where the lines go. Off unless opened; each line is one write, so threads do not mix theirs.

@@ -167,6 +167,43 @@ struct SoftmaxProblem {
   constexpr bool log_mode() const { return mode == MYGEMM_LOG_SOFTMAX; }
 };
 
+struct CrossEntropyConfig;
+struct CrossEntropyFigures;
+struct CrossEntropyFacts;
+
+// The loss of rows x cols logits, and its gradient. See mygemm_cross_entropy.
+struct CrossEntropyProblem {
+  using Config = CrossEntropyConfig;
+  using Figures = CrossEntropyFigures;
+  using Facts = CrossEntropyFacts;
+
+  int64_t rows, cols;
+  TypedMatrix x, dx;    // dx.data may be nullptr: no gradient
+  const void* targets;  // of target_type
+  mygemmIndexType_t target_type;
+  int64_t ignore_index;
+  const float* dloss;  // or nullptr
+  int64_t stride_dloss;
+  float *loss, *lse;  // or nullptr
+  float label_smoothing, z_loss, gradient_scale;
+
+  constexpr bool has_gradient() const { return dx.data != nullptr; }
+  constexpr bool has_output() const { return has_gradient() || loss || lse; }
+  // The class of a row as the caller gave it.
+  constexpr int64_t target(int64_t row) const {
+    return target_type == MYGEMM_INDEX_32I ? static_cast<const int32_t*>(targets)[row]
+                                           : static_cast<const int64_t*>(targets)[row];
+  }
+  // The factor of a row's gradient.
+  constexpr float weight(int64_t row) const {
+    return dloss ? gradient_scale * dloss[row * stride_dloss] : gradient_scale;
+  }
+  // The softmax whose results are the probabilities: rows lie as its rows do.
+  constexpr SoftmaxProblem softmax() const {
+    return {MYGEMM_SOFTMAX, false, rows, cols, 1.0f, x, {}, has_gradient() ? dx : x};
+  }
+};
+
 struct TransposeConfig;
 struct TransposeFigures;
 struct TransposeFacts;
@@ -189,6 +226,7 @@ struct TransposeProblem {
 };
 
 constexpr int64_t element_bytes(mygemmDataType_t type) { return type == MYGEMM_R_32F ? 4 : 2; }
+constexpr int64_t index_bytes(mygemmIndexType_t type) { return type == MYGEMM_INDEX_32I ? 4 : 8; }
 
 // The largest power of two, at most 16, that divides both; used for the alignment of rows.
 constexpr int64_t common_alignment(uintptr_t address, int64_t stride_bytes) {

@@ -40,6 +40,12 @@ SoftmaxProblem tightened(SoftmaxProblem p) {
   return p;
 }
 
+CrossEntropyProblem tightened(CrossEntropyProblem p) {
+  for (TypedMatrix* matrix : {&p.x, &p.dx}) tighten_lines(p.rows, p.cols, &matrix->ld);
+  if (p.rows <= 1) p.stride_dloss = 0;
+  return p;
+}
+
 TransposeProblem tightened(TransposeProblem p) {
   tighten_lines(p.rows, p.cols, &p.ldin);
   tighten_lines(p.cols, p.rows, &p.ldout);

@@ -14,6 +14,7 @@ namespace mygemm {
 // problem is legal: see validate.h.
 GemmProblem tightened(GemmProblem problem);
 SoftmaxProblem tightened(SoftmaxProblem problem);
+CrossEntropyProblem tightened(CrossEntropyProblem problem);
 TransposeProblem tightened(TransposeProblem problem);
 
 }  // namespace mygemm

@@ -1,5 +1,6 @@
-// The rules of softmax and transpose, in the order that mygemm.h states: sizes and leading
-// dimensions; nothing to do; pointers, byte counts, overlap. Enumerations and structs of the ABI.
+// The rules of softmax, cross entropy and transpose, in the order that mygemm.h states: sizes and
+// leading dimensions; nothing to do; pointers, byte counts, overlap. Enumerations and structs of
+// the ABI.
 #include "validate.h"
 
 #include <algorithm>
@@ -10,9 +11,12 @@
 namespace mygemm {
 namespace {
 
+bool finite(const char* argument, float value) {
+  return std::isfinite(value) || refuse("%s = %g is not finite", argument, value);
+}
+
 bool shapes_ok(const SoftmaxProblem& p) {
-  return not_negative("rows", p.rows) && not_negative("cols", p.cols) &&
-         (std::isfinite(p.scale) || refuse("scale = %g is not finite", p.scale)) &&
+  return not_negative("rows", p.rows) && not_negative("cols", p.cols) && finite("scale", p.scale) &&
          ld_ok(p.backward ? "ldy" : "ldx", p.in.ld, p.cols, "max(1, cols)", "") &&
          (!p.backward || ld_ok("lddy", p.dy.ld, p.cols, "max(1, cols)", "")) &&
          ld_ok(p.backward ? "lddx" : "ldy", p.out.ld, p.cols, "max(1, cols)", "");
@@ -45,6 +49,72 @@ bool pointers_ok(const SoftmaxProblem& p) {
          describe(out_name, p.out, &out) &&
          in_place_or_distinct(in_name, p.in, in, out_name, p.out, out) &&
          (!p.backward || in_place_or_distinct("dy", p.dy, dy, out_name, p.out, out));
+}
+
+bool shapes_ok(const CrossEntropyProblem& p) {
+  return not_negative("rows", p.rows) && not_negative("cols", p.cols) &&
+         ld_ok("ldx", p.x.ld, p.cols, "max(1, cols)", "") &&
+         (!p.has_gradient() || (ld_ok("lddx", p.dx.ld, p.cols, "max(1, cols)", "") &&
+                                not_negative("stride_dloss", p.dloss ? p.stride_dloss : 0))) &&
+         ((p.label_smoothing >= 0.0f && p.label_smoothing <= 1.0f) ||
+          refuse("label_smoothing = %g is not from 0 to 1", p.label_smoothing)) &&
+         finite("z_loss", p.z_loss) && finite("gradient_scale", p.gradient_scale);
+}
+
+// An operand of a cross entropy as bytes.
+struct NamedFootprint {
+  const char* name;
+  BatchedFootprint bytes;
+};
+
+bool pointers_ok(const CrossEntropyProblem& p) {
+  const bool uses_dloss = p.has_gradient() && p.dloss;
+  const int64_t x_size = element_bytes(p.x.type), dx_size = element_bytes(p.dx.type);
+  const int64_t index_size = index_bytes(p.target_type);
+  if (!pointer_ok("x", p.x.data, x_size) || !pointer_ok("targets", p.targets, index_size) ||
+      (p.has_gradient() && !pointer_ok("dx", p.dx.data, dx_size)) ||
+      (uses_dloss && !pointer_ok("dloss", p.dloss, 4)) ||
+      (p.loss && !pointer_ok("loss", p.loss, 4)) || (p.lse && !pointer_ok("lse", p.lse, 4))) {
+    return false;
+  }
+  NamedFootprint outputs[3], inputs[3];
+  int written = 0, read = 0;
+  // A matrix, or a vector as a matrix of one column.
+  const auto add = [&](const char* name, const void* data, int64_t cols, int64_t ld, int64_t size,
+                       NamedFootprint* list, int* count) {
+    NamedFootprint& operand = list[(*count)++];
+    operand.name = name;
+    return make_footprint(name, data, p.rows, cols, ld, 1, 0, size, &operand.bytes);
+  };
+  // A stride of 0: one value, which a footprint has no word for.
+  const int64_t distance = std::max<int64_t>(1, p.stride_dloss);
+  const bool fit =
+      add("x", p.x.data, p.cols, p.x.ld, x_size, inputs, &read) &&
+      add("targets", p.targets, 1, 1, index_size, inputs, &read) &&
+      (!p.has_gradient() || add("dx", p.dx.data, p.cols, p.dx.ld, dx_size, outputs, &written)) &&
+      (!uses_dloss || add("dloss", p.dloss, 1, distance, 4, inputs, &read)) &&
+      (!p.loss || add("loss", p.loss, 1, 1, 4, outputs, &written)) &&
+      (!p.lse || add("lse", p.lse, 1, 1, 4, outputs, &written));
+  if (!fit) return false;
+  if (uses_dloss && p.stride_dloss == 0) inputs[read - 1].bytes.matrix.count = 1;
+  for (int i = 0; i < written; ++i) {
+    const bool is_gradient = i == 0 && p.has_gradient();
+    if (is_gradient &&
+        !in_place_or_distinct("x", p.x, inputs[0].bytes, "dx", p.dx, outputs[0].bytes)) {
+      return false;
+    }
+    for (int j = is_gradient ? 1 : 0; j < read; ++j) {
+      if (overlap(outputs[i].bytes, inputs[j].bytes)) {
+        return refuse("%s overlaps %s", outputs[i].name, inputs[j].name);
+      }
+    }
+    for (int j = 0; j < i; ++j) {
+      if (overlap(outputs[i].bytes, outputs[j].bytes)) {
+        return refuse("%s overlaps %s", outputs[i].name, outputs[j].name);
+      }
+    }
+  }
+  return true;
 }
 
 bool shapes_ok(const TransposeProblem& p) {
@@ -81,6 +151,10 @@ Verdict validate(const SoftmaxProblem& p, Check check) {
   return verdict(p, check, p.rows == 0 || p.cols == 0, shapes_ok, pointers_ok);
 }
 
+Verdict validate(const CrossEntropyProblem& p, Check check) {
+  return verdict(p, check, p.rows == 0 || p.cols == 0 || !p.has_output(), shapes_ok, pointers_ok);
+}
+
 Verdict validate(const TransposeProblem& p, Check check) {
   return verdict(p, check, p.rows == 0 || p.cols == 0 || p.batch_count == 0, shapes_ok,
                  pointers_ok);
@@ -94,6 +168,11 @@ bool valid_operation(const char* argument, int value) {
 bool valid_data_type(const char* argument, int value) {
   return value == MYGEMM_R_32F || value == MYGEMM_R_16F || value == MYGEMM_R_16BF ||
          refuse("%s = %d is not a mygemmDataType_t", argument, value);
+}
+
+bool valid_index_type(const char* argument, int value) {
+  return value == MYGEMM_INDEX_32I || value == MYGEMM_INDEX_64I ||
+         refuse("%s = %d is not a mygemmIndexType_t", argument, value);
 }
 
 bool valid_softmax_mode(int value) {

@@ -19,11 +19,13 @@ enum class Check { kEverything, kShapesOnly };
 
 Verdict validate(const GemmProblem& problem, Check check);
 Verdict validate(const SoftmaxProblem& problem, Check check);
+Verdict validate(const CrossEntropyProblem& problem, Check check);
 Verdict validate(const TransposeProblem& problem, Check check);
 
 // Enumerations as they come through the ABI; each calls fail() where false.
 bool valid_operation(const char* argument, int value);
 bool valid_data_type(const char* argument, int value);
+bool valid_index_type(const char* argument, int value);
 bool valid_softmax_mode(int value);
 bool valid_product_math(int value);  // of mygemmGemm_t: MYGEMM_MATH_OF_HANDLE too
 bool valid_activation(int value);

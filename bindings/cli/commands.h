@@ -19,6 +19,8 @@ void add_explain(CLI::App& app);
 void add_demo(CLI::App& app);
 
 // How op(X) is written on the command line.
+inline const std::vector<std::pair<std::string, mygemmDataType_t>> kElementTypes = {
+    {"f32", MYGEMM_R_32F}, {"f16", MYGEMM_R_16F}, {"bf16", MYGEMM_R_16BF}};
 inline const std::vector<std::pair<std::string, mygemmOperation_t>> kOperations = {
     {"N", MYGEMM_OP_N}, {"T", MYGEMM_OP_T}, {"C", MYGEMM_OP_C}};
 

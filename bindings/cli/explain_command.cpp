@@ -135,6 +135,29 @@ struct SoftmaxQuestion : Question {
   }
 };
 
+struct CrossEntropyQuestion : Question {
+  mygemmCrossEntropy_t call = MYGEMM_CROSS_ENTROPY_INIT;
+  std::string gradient = "apart";
+  bool dloss = false, loss = true, lse = false;
+
+  void answer() const {
+    // Used for comparison and alignment only, never dereferenced.
+    alignas(256) static char places[3][256] = {};
+    mygemmCrossEntropy_t asked = call;
+    asked.x = places[0];
+    asked.dx = gradient == "none" ? nullptr : gradient == "in-place" ? places[0] : places[1];
+    const auto values = reinterpret_cast<float*>(places[2]);
+    asked.dloss = dloss ? values : nullptr;
+    asked.loss = loss ? values : nullptr;
+    asked.lse = lse ? values : nullptr;
+    const Session handle = session();
+    print(explanation([&](char* text, size_t capacity, size_t* length) {
+      return mygemm_explain_cross_entropy(handle.handle(), device_or_null(), &asked, text, capacity,
+                                          length);
+    }));
+  }
+};
+
 struct TransposeQuestion : Question {
   size_t element_size = 4;
   int64_t rows = 0, cols = 0;
@@ -240,8 +263,6 @@ void add_softmax_question(CLI::App* explain) {
   const auto q =
       add_question<SoftmaxQuestion>(explain, &command, "softmax", Family::kSoftmax,
                                     "the plan of mygemm_softmax or mygemm_softmax_backward");
-  const std::vector<std::pair<std::string, mygemmDataType_t>> types = {
-      {"f32", MYGEMM_R_32F}, {"f16", MYGEMM_R_16F}, {"bf16", MYGEMM_R_16BF}};
   add_choice<mygemmSoftmaxMode_t>(command, "--mode", &q->mode,
                                   {{"softmax", MYGEMM_SOFTMAX}, {"log", MYGEMM_LOG_SOFTMAX}},
                                   "softmax or its logarithm");
@@ -249,12 +270,37 @@ void add_softmax_question(CLI::App* explain) {
                    "softmax or its gradient");
   command->add_option("-m,--rows", q->rows, "number of rows")->required();
   command->add_option("-n,--cols", q->cols, "elements in a row")->required();
-  add_choice(command, "--xtype", &q->xtype, types, "type of x (backward: of y)");
+  add_choice(command, "--xtype", &q->xtype, kElementTypes, "type of x (backward: of y)");
   command->add_option("--ldx", q->ldx, "leading dimensions (default: cols)");
-  add_choice(command, "--dytype", &q->dytype, types, "type of dy (backward only)");
+  add_choice(command, "--dytype", &q->dytype, kElementTypes, "type of dy (backward only)");
   command->add_option("--lddy", q->lddy);
-  add_choice(command, "--ytype", &q->ytype, types, "type of y (backward: of dx)");
+  add_choice(command, "--ytype", &q->ytype, kElementTypes, "type of y (backward: of dx)");
   command->add_option("--ldy", q->ldy);
+}
+
+void add_cross_entropy_question(CLI::App* explain) {
+  CLI::App* command = nullptr;
+  const auto q =
+      add_question<CrossEntropyQuestion>(explain, &command, "cross_entropy", Family::kCrossEntropy,
+                                         "the plan of mygemm_cross_entropy");
+  add_choice(command, "--xtype", &q->call.xtype, kElementTypes, "type of the logits");
+  add_choice(command, "--dxtype", &q->call.dxtype, kElementTypes, "type of the gradient");
+  add_choice<int32_t>(command, "--target-type", &q->call.target_type,
+                      {{"i32", MYGEMM_INDEX_32I}, {"i64", MYGEMM_INDEX_64I}},
+                      "type of the classes");
+  command->add_option("-m,--rows", q->call.rows, "number of rows")->required();
+  command->add_option("-n,--cols", q->call.cols, "number of classes")->required();
+  command->add_option("--ldx", q->call.ldx, "leading dimensions (default: cols)");
+  command->add_option("--lddx", q->call.lddx);
+  command->add_option("--gradient", q->gradient, "none, apart or in-place")
+      ->check(CLI::IsMember({"none", "apart", "in-place"}));
+  command->add_option("--dloss", q->dloss, "1: the losses have gradients");
+  command->add_option("--stride-dloss", q->call.stride_dloss, "from one to the next");
+  command->add_option("--gradient-scale", q->call.gradient_scale, "factor of the gradient");
+  command->add_option("--loss", q->loss, "1: the losses are asked for");
+  command->add_option("--lse", q->lse, "1: the logarithms of the sums are");
+  command->add_option("--label-smoothing", q->call.label_smoothing, "0 to 1");
+  command->add_option("--z-loss", q->call.z_loss, "factor of lse^2 in the loss");
 }
 
 void add_transpose_question(CLI::App* explain) {
@@ -281,6 +327,7 @@ void add_explain(CLI::App& app) {
   add_sgemm_question(explain);
   add_gemm_question(explain);
   add_softmax_question(explain);
+  add_cross_entropy_question(explain);
   add_transpose_question(explain);
 }
 

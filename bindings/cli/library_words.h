@@ -16,12 +16,13 @@ inline const std::vector<std::pair<std::string, mygemmMathMode_t>> kMathModes = 
 
 // Operations. A variable of the environment forces a kernel of each; handles read it when they are
 // made.
-enum class Family { kGemm, kSoftmax, kTranspose };
+enum class Family { kGemm, kSoftmax, kCrossEntropy, kTranspose };
 
 constexpr const char* force_variable(Family family) {
   switch (family) {
     case Family::kGemm: return "MYGEMM_FORCE_GEMM";
     case Family::kSoftmax: return "MYGEMM_FORCE_SOFTMAX";
+    case Family::kCrossEntropy: return "MYGEMM_FORCE_CROSS_ENTROPY";
     case Family::kTranspose: return "MYGEMM_FORCE_TRANSPOSE";
   }
   return "";

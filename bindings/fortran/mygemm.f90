@@ -1,19 +1,21 @@
-! mygemm for Fortran: products, softmax and transposes of real(c_float) arrays in host memory, or of
-! memory given by address as type(c_ptr), on a device or not; sizes as default or 64-bit integers,
-! all of a call alike. Every function returns a status, MYGEMM_STATUS_SUCCESS or one that
-! mygemm_last_error() explains. Names, order and meaning of arguments are those of mygemm.h.
+! mygemm for Fortran: products, softmax, cross entropy and transposes of real(c_float) arrays in
+! host memory, or of memory given by address as type(c_ptr), on a device or not; sizes as default or
+! 64-bit integers, all of a call alike. Every function returns a status, MYGEMM_STATUS_SUCCESS or
+! one that mygemm_last_error() explains. Names, order and meaning of arguments are those of
+! mygemm.h.
 !
 ! Arrays are passed as they lie: a section with gaps is copied by the compiler, so on a handle whose
 ! work is asynchronous give contiguous arrays or device addresses. A handle with the host backend
 ! takes host arrays, one with the CUDA backend device memory.
 !
 ! CMake: find_package(mygemm COMPONENTS Fortran), target mygemm::fortran. Without it, compile in
-! this order: mygemm_abi.f90, mygemm_gemm.f90, mygemm_products.f90, mygemm_rows.f90,
-! mygemm_plans.f90, mygemm.f90.
+! this order: mygemm_abi.f90, mygemm_gemm.f90, mygemm_cross_entropy.f90, mygemm_products.f90,
+! mygemm_rows.f90, mygemm_plans.f90, mygemm.f90.
 module mygemm
   use, intrinsic :: iso_c_binding, only: c_int, c_null_ptr, c_ptr, c_size_t, c_sizeof
   use mygemm_abi
   use mygemm_general
+  use mygemm_losses
   use mygemm_products_32
   use mygemm_products_64
   use mygemm_rows_32
@@ -27,6 +29,7 @@ module mygemm
     MYGEMM_STATUS_INTERNAL_ERROR, MYGEMM_STATUS_NOT_SUPPORTED
   public :: MYGEMM_OP_N, MYGEMM_OP_T, MYGEMM_OP_C
   public :: MYGEMM_R_32F, MYGEMM_R_16F, MYGEMM_R_16BF
+  public :: MYGEMM_INDEX_32I, MYGEMM_INDEX_64I
   public :: MYGEMM_SOFTMAX_MODE, MYGEMM_LOG_SOFTMAX_MODE
   public :: MYGEMM_MATH_DEFAULT, MYGEMM_MATH_STRICT, MYGEMM_MATH_FAST, MYGEMM_MATH_OF_HANDLE
   public :: MYGEMM_ACTIVATION_NONE, MYGEMM_ACTIVATION_RELU, MYGEMM_ACTIVATION_GELU, &
@@ -40,6 +43,8 @@ module mygemm
     mygemm_get_stream, mygemm_set_workspace, mygemm_get_workspace, mygemm_set_pointer_mode, &
     mygemm_get_pointer_mode, mygemm_set_math_mode, mygemm_get_math_mode
   public :: mygemm_gemm_t, mygemm_gemm, mygemm_gemm_workspace_size, mygemm_explain_gemm
+  public :: mygemm_cross_entropy_t, mygemm_cross_entropy, mygemm_cross_entropy_workspace_size, &
+    mygemm_explain_cross_entropy
   public :: mygemm_sgemm, mygemm_sgemm_strided_batched, mygemm_sgemm_batched
   public :: mygemm_softmax, mygemm_softmax_backward, mygemm_transpose, &
     mygemm_transpose_strided_batched

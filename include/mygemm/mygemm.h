@@ -1,5 +1,6 @@
 /*
- * mygemm: FP32 matrix products, row softmax and matrix transposes behind a BLAS-like C ABI.
+ * mygemm: FP32 matrix products, row softmax, cross entropy and matrix transposes behind a BLAS-like
+ * C ABI.
  *
  * C99 and C++; needs no CUDA header. Link with libmygemm.so (CMake: mygemm::mygemm).
  *
@@ -218,6 +219,30 @@ MYGEMM_API mygemmStatus_t mygemm_softmax_backward(mygemmHandle_t handle, mygemmS
                                                   mygemmDataType_t dytype, int64_t lddy, void *dx,
                                                   mygemmDataType_t dxtype, int64_t lddx);
 
+/* The cross entropy of logits x and one class t for each row, with its gradient, in one pass over
+ * the logits. With e = label_smoothing, C = cols and w = gradient_scale * dloss[r]:
+ *   lse[r]   = log(sum_j exp(x[r][j]))
+ *   loss[r]  = (1 - e) * (lse - x[r][t]) + e * (lse - sum_j x[r][j] / C) + z_loss * lse^2
+ *   dx[r][c] = w * (exp(x[r][c] - lse) * (1 + 2 * z_loss * lse) - e / C - (c = t ? 1 - e : 0))
+ * computed in FP32; docs/accuracy.md has the errors. Any mix of the three element types. A term
+ * whose factor is 0 is not computed: with e = 0, a logit of -inf does no harm.
+ * Any of dx, loss and lse may be NULL; where dx is, dloss is not read. In place when dx = x with
+ * dxtype of the same width as xtype and lddx = ldx; any other overlap of dx, loss or lse with each
+ * other or with what is read is an error.
+ * A row whose target is ignore_index has a loss and a gradient of exactly 0, whatever its logits,
+ * and the same lse as with any other target. A target that is neither this nor a class (0 to
+ * cols - 1) makes the loss and the gradient of its row NaN: classes are data, which a call does not
+ * wait for. Both rows have no effect on others.
+ * A row with a NaN, or whose largest logit is infinite, gives NaN throughout, except where ignored.
+ * A logit of -inf in any other row has a probability of exactly 0; as the target it makes the loss
+ * +inf, and the gradient is finite.
+ * rows = 0 or cols = 0 succeeds and touches nothing; so does a call without dx, loss and lse.
+ * Pointers are multiples of their element's size.
+ * Errors: NOT_INITIALIZED, INVALID_VALUE (call is NULL, struct_size is too small, or an argument
+ * breaks a rule), NOT_SUPPORTED (a field that this library does not know), EXECUTION_FAILED. */
+MYGEMM_API mygemmStatus_t mygemm_cross_entropy(mygemmHandle_t handle,
+                                               const mygemmCrossEntropy_t *call);
+
 /* ---- transpose ------------------------------------------------------------------------------ */
 
 /* out[c][r] = in[r][c]: a row-major rows x cols matrix becomes a row-major cols x rows one (or,
@@ -261,6 +286,10 @@ MYGEMM_API mygemmStatus_t mygemm_softmax_workspace_size(mygemmHandle_t handle,
 /* The same for mygemm_gemm; arguments are taken as in mygemm_explain_gemm. */
 MYGEMM_API mygemmStatus_t mygemm_gemm_workspace_size(mygemmHandle_t handle,
                                                      const mygemmGemm_t *call, size_t *bytes);
+/* The same for mygemm_cross_entropy; arguments are taken as in mygemm_explain_cross_entropy. */
+MYGEMM_API mygemmStatus_t mygemm_cross_entropy_workspace_size(mygemmHandle_t handle,
+                                                              const mygemmCrossEntropy_t *call,
+                                                              size_t *bytes);
 /* in_place: 1 for out = in, else 0. */
 MYGEMM_API mygemmStatus_t mygemm_transpose_workspace_size(mygemmHandle_t handle,
                                                           size_t element_size, int64_t rows,
@@ -305,6 +334,11 @@ MYGEMM_API mygemmStatus_t mygemm_explain_softmax_backward(
     const void *y, mygemmDataType_t ytype, int64_t ldy, const void *dy, mygemmDataType_t dytype,
     int64_t lddy, const void *dx, mygemmDataType_t dxtype, int64_t lddx, char *text,
     size_t capacity, size_t *length);
+/* The same for mygemm_cross_entropy. Leading dimensions of 0 are taken as the smallest legal ones;
+ * dx = NULL means the loss without its gradient, as in the call. */
+MYGEMM_API mygemmStatus_t mygemm_explain_cross_entropy(mygemmHandle_t handle, const char *device,
+                                                       const mygemmCrossEntropy_t *call, char *text,
+                                                       size_t capacity, size_t *length);
 MYGEMM_API mygemmStatus_t mygemm_explain_transpose(mygemmHandle_t handle, const char *device,
                                                    size_t element_size, int64_t rows, int64_t cols,
                                                    const void *in, int64_t ldin, int64_t stride_in,

@@ -32,6 +32,9 @@ typedef enum { MYGEMM_R_32F = 0, MYGEMM_R_16F = 2, MYGEMM_R_16BF = 14 } mygemmDa
 
 typedef enum { MYGEMM_SOFTMAX = 0, MYGEMM_LOG_SOFTMAX = 1 } mygemmSoftmaxMode_t;
 
+/* Types of class numbers, with CUDA's numbers: signed integers of 32 and of 64 bits. */
+typedef enum { MYGEMM_INDEX_32I = 10, MYGEMM_INDEX_64I = 24 } mygemmIndexType_t;
+
 /* In every mode the bound of the error of each element is no larger than that of a chain of FP32
  * fused multiply-adds; nothing is rounded to TF32 or BF16 and left so.
  *   DEFAULT: where k is large, sums may be made on tensor cores, of six BF16 products for each FP32
@@ -164,6 +167,35 @@ typedef struct {
         MYGEMM_R_32F, MYGEMM_R_32F, MYGEMM_MATH_OF_HANDLE, MYGEMM_ACTIVATION_NONE, NULL, NULL,    \
         NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, 0, \
         0, NULL, 0, MYGEMM_SUMS_NONE, MYGEMM_FILL_FULL                                            \
+  }
+
+/* The loss of logits, an argument of mygemm_cross_entropy(). Start from MYGEMM_CROSS_ENTROPY_INIT,
+ * which is the plain loss of FP32 logits and 64-bit classes; fields added later have a default for
+ * older callers. Enumerations are held as int32_t. */
+typedef struct {
+  size_t struct_size;    /* sizeof(mygemmCrossEntropy_t) of the caller */
+  int64_t rows, cols;    /* cols: classes */
+  const void *x;         /* logits: row-major rows x cols, row r at x + r * ldx */
+  int64_t ldx;           /* ldx >= max(1, cols) */
+  const void *targets;   /* the class of each row, one behind the other */
+  int64_t ignore_index;  /* rows whose target is this one do not count */
+  void *dx;              /* NULL, or the gradient with respect to x; may be x */
+  int64_t lddx;          /* ignored where dx is NULL */
+  const float *dloss;    /* NULL, or the gradient of each row's loss: dloss[r * stride_dloss] */
+  int64_t stride_dloss;  /* 0: one value for all rows; ignored where dloss is NULL */
+  float *loss;           /* NULL, or one value for each row, one behind the other */
+  float *lse;            /* NULL, or the same: log(sum_j exp(x[r][j])) */
+  int32_t xtype, dxtype; /* mygemmDataType_t */
+  int32_t target_type;   /* mygemmIndexType_t */
+  float label_smoothing; /* 0 to 1 */
+  float z_loss;          /* factor of lse^2 in the loss */
+  float gradient_scale;  /* factor of dx, beside dloss: 1 / the number of rows for their mean */
+} mygemmCrossEntropy_t;
+
+#define MYGEMM_CROSS_ENTROPY_INIT                                                          \
+  {                                                                                        \
+    sizeof(mygemmCrossEntropy_t), 0, 0, NULL, 0, NULL, -100, NULL, 0, NULL, 0, NULL, NULL, \
+        MYGEMM_R_32F, MYGEMM_R_32F, MYGEMM_INDEX_64I, 0.0f, 0.0f, 1.0f                     \
   }
 
 #ifdef __cplusplus

@@ -61,6 +61,7 @@ struct Kernel {
 
 using GemmKernel = Kernel<GemmProblem>;
 using SoftmaxKernel = Kernel<SoftmaxProblem>;
+using CrossEntropyKernel = Kernel<CrossEntropyProblem>;
 using TransposeKernel = Kernel<TransposeProblem>;
 
 constexpr size_t kMostKernels = 48;  // of an operation
@@ -68,6 +69,7 @@ constexpr size_t kMostKernels = 48;  // of an operation
 // The tables, each ending with the operation's naive kernels, which run any problem.
 std::span<const GemmKernel> kernels_for(const GemmProblem&);
 std::span<const SoftmaxKernel> kernels_for(const SoftmaxProblem&);
+std::span<const CrossEntropyKernel> kernels_for(const CrossEntropyProblem&);
 std::span<const TransposeKernel> kernels_for(const TransposeProblem&);
 
 // Every operation has, in its config.h, least_seconds(kernel, facts): a lower bound of what
@@ -77,19 +79,27 @@ std::span<const TransposeKernel> kernels_for(const TransposeProblem&);
 // The reason why the kernel is not made for such problems, of whatever size, or nullptr; products:
 // kernels/gemm/config.h.
 inline const char* unfit_for(const SoftmaxKernel&, const SoftmaxFacts&) { return nullptr; }
+inline const char* unfit_for(const CrossEntropyKernel&, const CrossEntropyFacts&) {
+  return nullptr;
+}
 inline const char* unfit_for(const TransposeKernel&, const TransposeFacts&) { return nullptr; }
 
 // A Config, and the measured figures behind its estimate, as text: what explain prints.
 std::string describe(const GemmConfig&);
 std::string describe(const SoftmaxConfig&);
+std::string describe(const CrossEntropyConfig&);
 std::string describe(const TransposeConfig&);
 std::string describe(const GemmFigures&);
 std::string describe(const SoftmaxFigures&);
+std::string describe(const CrossEntropyFigures&);
 std::string describe(const TransposeFigures&);
 
 // The environment variable that forces a kernel of the operation, for messages.
 constexpr const char* force_variable(const GemmProblem&) { return "MYGEMM_FORCE_GEMM"; }
 constexpr const char* force_variable(const SoftmaxProblem&) { return "MYGEMM_FORCE_SOFTMAX"; }
+constexpr const char* force_variable(const CrossEntropyProblem&) {
+  return "MYGEMM_FORCE_CROSS_ENTROPY";
+}
 constexpr const char* force_variable(const TransposeProblem&) { return "MYGEMM_FORCE_TRANSPOSE"; }
 
 // One more kernel in a stream costs at least this, or this where it begins before the one before it

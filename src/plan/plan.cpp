@@ -186,18 +186,24 @@ template Status make_plan(const GemmProblem&, const DeviceTraits&, const PlanOpt
                           Plan<GemmProblem>*);
 template Status make_plan(const SoftmaxProblem&, const DeviceTraits&, const PlanOptions&,
                           Plan<SoftmaxProblem>*);
+template Status make_plan(const CrossEntropyProblem&, const DeviceTraits&, const PlanOptions&,
+                          Plan<CrossEntropyProblem>*);
 template Status make_plan(const TransposeProblem&, const DeviceTraits&, const PlanOptions&,
                           Plan<TransposeProblem>*);
 template const char* configure(const GemmKernel&, const GemmProblem&, const DeviceTraits&,
                                const PlanOptions&, GemmConfig*);
 template const char* configure(const SoftmaxKernel&, const SoftmaxProblem&, const DeviceTraits&,
                                const PlanOptions&, SoftmaxConfig*);
+template const char* configure(const CrossEntropyKernel&, const CrossEntropyProblem&,
+                               const DeviceTraits&, const PlanOptions&, CrossEntropyConfig*);
 template const char* configure(const TransposeKernel&, const TransposeProblem&, const DeviceTraits&,
                                const PlanOptions&, TransposeConfig*);
 template std::string explain(const GemmProblem&, const DeviceTraits&, const PlanOptions&,
                              const GemmProblem&);
 template std::string explain(const SoftmaxProblem&, const DeviceTraits&, const PlanOptions&,
                              const SoftmaxProblem&);
+template std::string explain(const CrossEntropyProblem&, const DeviceTraits&, const PlanOptions&,
+                             const CrossEntropyProblem&);
 template std::string explain(const TransposeProblem&, const DeviceTraits&, const PlanOptions&,
                              const TransposeProblem&);
 

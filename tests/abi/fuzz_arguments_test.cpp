@@ -198,6 +198,32 @@ TEST_F(FuzzArguments, SoftmaxBackward) {
       });
 }
 
+TEST_F(FuzzArguments, CrossEntropy) {
+  CallGenerator generator(arena(), 9);
+  run([&] { return generator.cross_entropy(); },
+      [&](const LossCall& c) {
+        mygemmCrossEntropy_t call = MYGEMM_CROSS_ENTROPY_INIT;
+        call.rows = c.rows;
+        call.cols = c.cols;
+        call.x = c.x;
+        call.xtype = c.xtype;
+        call.ldx = c.ldx;
+        call.targets = c.targets;
+        call.target_type = c.target_type;
+        call.dx = c.dx;
+        call.dxtype = c.dxtype;
+        call.lddx = c.lddx;
+        call.dloss = c.dloss;
+        call.stride_dloss = c.stride_dloss;
+        call.loss = c.loss;
+        call.lse = c.lse;
+        call.label_smoothing = c.smoothing;
+        call.z_loss = c.z_loss;
+        call.gradient_scale = c.scale;
+        return mygemm_cross_entropy(handle_, &call);
+      });
+}
+
 TEST_F(FuzzArguments, Transpose) {
   CallGenerator generator(arena(), 5);
   run([&] { return generator.transpose(false); },

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <sstream>
 
 namespace mygemm_tests {
 namespace {
@@ -259,6 +258,66 @@ SoftmaxCall CallGenerator::softmax(bool backward) {
   return call;
 }
 
+LossCall CallGenerator::cross_entropy() {
+  new_placement();
+  LossCall call{};
+  call.rows = extent();
+  call.cols = extent();
+  call.smoothing = chance(30) ? 0.1f : 0.0f;
+  call.z_loss = chance(30) ? 1e-3f : 0.0f;
+  call.scale = random_.pick(kScales, count(kScales));
+  const auto matrix = [&](int part, int* type, int64_t* ld_out) {
+    *type = random_.pick(kTypes, count(kTypes));
+    *ld_out = ld(call.cols);
+    return place(part, 0, *ld_out * call.rows, *type == MYGEMM_R_32F ? 4 : 2);
+  };
+  // Vectors lie in the last third, or anywhere where operands do.
+  const auto vector = [&](int64_t distance, int64_t bytes) {
+    const int64_t span = std::max<int64_t>(1, call.rows) * std::max<int64_t>(1, distance);
+    const int64_t apart = placement_ == Placement::kAnywhere ? 0 : random_.integer(0, 40) * 8;
+    return place(1, 0, span, bytes) + apart * bytes;
+  };
+  call.x = matrix(0, &call.xtype, &call.ldx);
+  call.dx = const_cast<unsigned char*>(matrix(2, &call.dxtype, &call.lddx));
+  if (chance(30)) {  // in place, or nearly so
+    call.dx = const_cast<void*>(call.x);
+    if (chance(80)) call.lddx = call.ldx;
+    if (chance(60)) call.dxtype = call.xtype;
+  }
+  call.target_type = chance(50) ? MYGEMM_INDEX_32I : MYGEMM_INDEX_64I;
+  call.targets = vector(1, call.target_type == MYGEMM_INDEX_32I ? 4 : 8);
+  const auto floats = [&](int64_t distance) {
+    return reinterpret_cast<float*>(const_cast<unsigned char*>(vector(distance, 4)));
+  };
+  if (chance(50)) {
+    call.stride_dloss = random_.integer(0, 3);
+    call.dloss = floats(call.stride_dloss);
+  }
+  if (chance(75)) call.loss = floats(1);
+  if (chance(75)) call.lse = floats(1);
+  if (chance(20)) call.dx = nullptr;
+  for (int64_t breaks = chance(45) ? random_.integer(1, 2) : 0; breaks > 0; --breaks) {
+    switch (random_.integer(0, 14)) {
+      case 0: break_enum(&call.xtype); break;
+      case 1: break_enum(&call.dxtype); break;
+      case 2: break_enum(&call.target_type); break;
+      case 3: break_integer(&call.rows); break;
+      case 4: break_integer(&call.cols); break;
+      case 5: break_integer(&call.ldx); break;
+      case 6: break_integer(&call.lddx); break;
+      case 7: break_integer(&call.stride_dloss); break;
+      case 8: break_pointer(&call.x); break;
+      case 9: break_pointer(&call.targets); break;
+      case 10: break_pointer(&call.dx); break;
+      case 11: break_pointer(&call.loss); break;
+      case 12: call.smoothing = chance(50) ? 1.5f : std::numeric_limits<float>::quiet_NaN(); break;
+      case 13: call.z_loss = std::numeric_limits<float>::infinity(); break;
+      default: call.scale = std::numeric_limits<float>::quiet_NaN(); break;
+    }
+  }
+  return call;
+}
+
 TransposeCall CallGenerator::transpose(bool batched) {
   new_placement();
   TransposeCall call{};
@@ -299,48 +358,6 @@ TransposeCall CallGenerator::transpose(bool batched) {
     }
   }
   return call;
-}
-
-std::string text(const GemmCall& call) {
-  std::ostringstream out;
-  out << "transa=" << call.transa << " transb=" << call.transb << " m=" << call.m << " n=" << call.n
-      << " k=" << call.k << " alpha=" << static_cast<const void*>(call.alpha)
-      << " A=" << static_cast<const void*>(call.a) << " lda=" << call.lda
-      << " stride_a=" << call.stride_a << " B=" << static_cast<const void*>(call.b)
-      << " ldb=" << call.ldb << " stride_b=" << call.stride_b
-      << " beta=" << static_cast<const void*>(call.beta)
-      << " C=" << static_cast<const void*>(call.c) << " ldc=" << call.ldc
-      << " stride_c=" << call.stride_c << " batch_count=" << call.batch;
-  if (call.general) {
-    out << " (general: the output is D) C=" << static_cast<const void*>(call.old_c)
-        << " ldc=" << call.ld_old_c << " stride_c=" << call.stride_old_c
-        << " bias=" << static_cast<const void*>(call.bias) << " stride_bias=" << call.stride_bias
-        << " types=" << call.types[0] << "," << call.types[1] << "," << call.types[2] << ","
-        << call.types[3] << " math=" << call.math << " activation=" << call.activation
-        << " aux=" << call.aux << " ldaux=" << call.ldaux << " stride_aux=" << call.stride_aux
-        << " sums=" << static_cast<const void*>(call.sums) << " stride_sums=" << call.stride_sums
-        << " sums_of=" << call.sums_of << " fill=" << call.fill;
-  }
-  return out.str();
-}
-
-std::string text(const SoftmaxCall& call) {
-  std::ostringstream out;
-  out << (call.backward ? "backward" : "forward") << " mode=" << call.mode << " rows=" << call.rows
-      << " cols=" << call.cols << " scale=" << call.scale << " in=" << call.in
-      << " type=" << call.in_type << " ld=" << call.in_ld << " dy=" << call.dy
-      << " type=" << call.dy_type << " ld=" << call.dy_ld << " out=" << call.out
-      << " type=" << call.out_type << " ld=" << call.out_ld;
-  return out.str();
-}
-
-std::string text(const TransposeCall& call) {
-  std::ostringstream out;
-  out << "element_size=" << call.element_size << " rows=" << call.rows << " cols=" << call.cols
-      << " in=" << call.in << " ldin=" << call.ldin << " stride_in=" << call.stride_in
-      << " out=" << call.out << " ldout=" << call.ldout << " stride_out=" << call.stride_out
-      << " batch_count=" << call.batch;
-  return out.str();
 }
 
 }  // namespace mygemm_tests

@@ -233,6 +233,55 @@ Verdict rules(const SoftmaxCall& call, const Arena& arena) {
   return memory_rules(inputs, {operand(out_name, call.out, call.out_type, call.out_ld)}, arena);
 }
 
+Verdict rules(const LossCall& call, const Arena& arena) {
+  Stage enums;
+  enums.refuse_if(!is_type(call.xtype), "xtype");
+  enums.refuse_if(!is_type(call.dxtype), "dxtype");
+  enums.refuse_if(call.target_type != 10 && call.target_type != 24, "target_type");
+  if (enums.broken()) return enums.verdict();
+  const bool gradient = call.dx != nullptr, uses_dloss = gradient && call.dloss != nullptr;
+  const int64_t smallest = std::max<int64_t>(1, call.cols);
+  Stage sizes;
+  sizes.refuse_if(call.rows < 0, "rows");
+  sizes.refuse_if(call.cols < 0, "cols");
+  sizes.refuse_if(call.ldx < smallest, "ldx");
+  sizes.refuse_if(gradient && call.lddx < smallest, "lddx");
+  sizes.refuse_if(uses_dloss && call.stride_dloss < 0, "stride_dloss");
+  sizes.refuse_if(!(call.smoothing >= 0 && call.smoothing <= 1), "label_smoothing");
+  sizes.refuse_if(!std::isfinite(call.z_loss), "z_loss");
+  sizes.refuse_if(!std::isfinite(call.scale), "gradient_scale");
+  if (sizes.broken()) return sizes.verdict();
+  const bool writes = gradient || call.loss != nullptr || call.lse != nullptr;
+  if (call.rows == 0 || call.cols == 0 || !writes) return done();
+
+  const int64_t index_bytes = call.target_type == 10 ? 4 : 8;
+  Stage pointers;
+  pointers.refuse_if(misplaced(call.x, bytes_of(call.xtype)), "x");
+  pointers.refuse_if(misplaced(call.targets, index_bytes), "targets");
+  pointers.refuse_if(gradient && misplaced(call.dx, bytes_of(call.dxtype)), "dx");
+  pointers.refuse_if(uses_dloss && misplaced(call.dloss, 4), "dloss");
+  pointers.refuse_if(call.loss != nullptr && misplaced(call.loss, 4), "loss");
+  pointers.refuse_if(call.lse != nullptr && misplaced(call.lse, 4), "lse");
+  if (pointers.broken()) return pointers.verdict();
+
+  const auto vector = [&](const char* name, const void* data, int64_t distance, int64_t bytes) {
+    return Operand{name, data, distance == 0 ? 1 : call.rows, 1, distance, 1, 0, bytes};
+  };
+  const bool in_place =
+      call.x == call.dx && call.ldx == call.lddx && bytes_of(call.xtype) == bytes_of(call.dxtype);
+  std::vector<Input> inputs = {
+      {{"x", call.x, call.rows, call.cols, call.ldx, 1, 0, bytes_of(call.xtype)}, in_place},
+      {vector("targets", call.targets, 1, index_bytes), false}};
+  if (uses_dloss) inputs.push_back({vector("dloss", call.dloss, call.stride_dloss, 4), false});
+  std::vector<Operand> outs;
+  if (gradient) {
+    outs.push_back({"dx", call.dx, call.rows, call.cols, call.lddx, 1, 0, bytes_of(call.dxtype)});
+  }
+  if (call.loss != nullptr) outs.push_back(vector("loss", call.loss, 1, 4));
+  if (call.lse != nullptr) outs.push_back(vector("lse", call.lse, 1, 4));
+  return memory_rules(inputs, outs, arena);
+}
+
 Verdict rules(const TransposeCall& call, const Arena& arena) {
   const size_t size = call.element_size;
   Stage sizes;

@@ -81,6 +81,22 @@ struct SoftmaxCall {
   int64_t out_ld;
 };
 
+struct LossCall {
+  int64_t rows, cols;
+  const void* x;
+  int xtype;
+  int64_t ldx;
+  const void* targets;
+  int target_type;
+  void* dx;
+  int dxtype;
+  int64_t lddx;
+  const float* dloss;
+  int64_t stride_dloss;
+  float *loss, *lse;
+  float smoothing, z_loss, scale;
+};
+
 struct TransposeCall {
   size_t element_size;
   int64_t rows, cols;
@@ -93,6 +109,7 @@ struct TransposeCall {
 
 Verdict rules(const GemmCall& call, const Arena& arena);
 Verdict rules(const SoftmaxCall& call, const Arena& arena);
+Verdict rules(const LossCall& call, const Arena& arena);
 Verdict rules(const TransposeCall& call, const Arena& arena);
 
 }  // namespace mygemm_tests

@@ -1,4 +1,5 @@
-"""The mutants that tests must notice, but those of products on tensor cores: see mutants.py."""
+"""The mutants that tests must notice, but those of products on tensor cores and of cross entropy:
+see mutants.py."""
 
 from typing import NamedTuple
 

@@ -64,6 +64,7 @@ def test_every_declared_constant_is_that_of_the_header():
                                "bfloat16": number["R_16BF"]}
     assert ours.MATH_MODES == {"default": number["MATH_DEFAULT"], "strict": number["MATH_STRICT"],
                                "fast": number["MATH_FAST"]}
+    assert ours.INDEX_TYPES == {"int32": number["INDEX_32I"], "int64": number["INDEX_64I"]}
     for name in "BACKEND_AUTO", "BACKEND_CUDA", "BACKEND_HOST", "OP_N", "OP_T", "SOFTMAX", \
             "LOG_SOFTMAX":
         assert getattr(ours, name) == number[name]

@@ -1,8 +1,8 @@
 """Static test: the Fortran modules say what mygemm.h says: constants, functions, every argument.
 
-Usage: fortran_test.py SOURCE_DIR [unittest options]. Reads bindings/fortran/mygemm_abi.f90 and
-mygemm_gemm.f90, which have the C interface as it is, the names that the module mygemm makes public,
-and the program of the consumer tests, which calls each of them.
+Usage: fortran_test.py SOURCE_DIR [unittest options]. Reads bindings/fortran/mygemm_abi.f90,
+mygemm_gemm.f90 and mygemm_cross_entropy.f90, which have the C interface as it is, the names that
+the module mygemm makes public, and the program of the consumer tests, which calls each of them.
 """
 import pathlib
 import re
@@ -29,6 +29,7 @@ MEMORY = {"const float *", "float *", "const void *", "void *", "char *", "const
 BY_REFERENCE = {"const char *": {"character(kind=c_char), intent(in), optional"},
                 "const mygemmConfig_t *": {"type(mygemm_config), intent(in)"},
                 "const mygemmGemm_t *": {"type(mygemm_gemm_t), intent(in)"},
+                "const mygemmCrossEntropy_t *": {"type(mygemm_cross_entropy_t), intent(in)"},
                 "void **": {"type(c_ptr), intent(out)"}}
 
 
@@ -49,10 +50,11 @@ def fields_of_header(text, struct):
     body = re.search(r"typedef struct \{([^}]*)\} " + struct + ";", text)[1]
     fields = []
     for statement in re.sub(r"/\*.*?\*/", "", body, flags=re.S).split(";")[:-1]:
-        c_type, names = re.fullmatch(r"\s*(size_t|int\w+|const void|void)\s+(.*)", statement,
+        c_type, names = re.fullmatch(r"\s*(?:const )?(size_t|int\w+|void|float)\s+(.*)", statement,
                                      re.S).groups()
+        kind = "real" if c_type == "float" else "integer"
         for name in names.split(","):
-            fortran = "type(c_ptr)" if "*" in name else f"integer(c_{c_type})"
+            fortran = "type(c_ptr)" if "*" in name else f"{kind}(c_{c_type})"
             fields.append((re.search(r"\w+$", name)[0].lower(), fortran))
     return fields
 
@@ -102,7 +104,8 @@ class Fortran(unittest.TestCase):
     def setUp(self):
         self.header = abi_headers(SOURCE)
         self.abi = "".join((SOURCE / "bindings/fortran" / name).read_text()
-                           for name in ("mygemm_abi.f90", "mygemm_gemm.f90"))
+                           for name in ("mygemm_abi.f90", "mygemm_gemm.f90",
+                                        "mygemm_cross_entropy.f90"))
         module = re.sub(r"&\n\s*", "", (SOURCE / "bindings/fortran/mygemm.f90").read_text())
         self.public = {name for names in re.findall(r"^  public :: (.*)$", module, re.M)
                        for name in names.split(", ")}
@@ -142,7 +145,8 @@ class Fortran(unittest.TestCase):
 
     def test_structs(self):
         for in_c, in_fortran in (("mygemmConfig_t", "mygemm_config"),
-                                 ("mygemmGemm_t", "mygemm_gemm_t")):
+                                 ("mygemmGemm_t", "mygemm_gemm_t"),
+                                 ("mygemmCrossEntropy_t", "mygemm_cross_entropy_t")):
             fields = fields_of_header(self.header, in_c)
             self.assertGreater(len(fields), 2)
             self.assertEqual(fields_of_module(self.abi, in_fortran), fields)

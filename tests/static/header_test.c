@@ -21,6 +21,8 @@ SAME(MYGEMM_OP_C, 2);
 SAME(MYGEMM_R_32F, 0);
 SAME(MYGEMM_R_16F, 2);
 SAME(MYGEMM_R_16BF, 14);
+SAME(MYGEMM_INDEX_32I, 10);
+SAME(MYGEMM_INDEX_64I, 24);
 SAME(MYGEMM_SOFTMAX, 0);
 SAME(MYGEMM_LOG_SOFTMAX, 1);
 SAME(MYGEMM_MATH_DEFAULT, 0);
@@ -73,6 +75,21 @@ int multiply(mygemmHandle_t handle);
 int multiply(mygemmHandle_t handle) {
   const mygemmGemm_t call = MYGEMM_GEMM_INIT;
   return call.batch_count == 1 && mygemm_gemm(handle, &call) == MYGEMM_STATUS_SUCCESS;
+}
+
+/* mygemmCrossEntropy_t: no padding before the last fields, which are six of 4 bytes. */
+typedef char
+    ldx_at[offsetof(mygemmCrossEntropy_t, ldx) == sizeof(size_t) + 16 + sizeof(void*) ? 1 : -1];
+typedef char xtype_at
+    [offsetof(mygemmCrossEntropy_t, xtype) == sizeof(size_t) + 6 * 8 + 6 * sizeof(void*) ? 1 : -1];
+typedef char loss_size[sizeof(mygemmCrossEntropy_t) == offsetof(mygemmCrossEntropy_t, xtype) + 6 * 4
+                           ? 1
+                           : -1];
+
+int lose(mygemmHandle_t handle);
+int lose(mygemmHandle_t handle) {
+  const mygemmCrossEntropy_t call = MYGEMM_CROSS_ENTROPY_INIT;
+  return call.ignore_index == -100 && mygemm_cross_entropy(handle, &call) == MYGEMM_STATUS_SUCCESS;
 }
 
 int create(mygemmHandle_t* handle);

@@ -26,6 +26,7 @@ LAYERS = [
     r"kernels/gemm/(tma|tf32x3|bf16x6)/.*",
     r"kernels/gemm/tensor/.*",
     r"kernels/gemm/persistent/(?!stream_k\.h).*",
+    r"kernels/cross_entropy/.*",
     r"kernels/(gemm|softmax|transpose)/(?!persistent/|tensor/).*",
     r"kernels/gemm/persistent/stream_k\.h",       # a part of every Config of a product
     r"kernels/.*",
@@ -36,6 +37,8 @@ LAYERS = [
 ]
 # The folders of kernels that other folders of kernels include.
 SHARED_KERNELS = {"kernels/gemm/persistent", "kernels/gemm/tensor"}
+# An operation that is made of the parts of another one.
+MADE_OF = {"kernels/cross_entropy": "kernels/softmax"}
 # The plan is the same loop for every operation: it includes these of kernels/ and names no
 # algorithm, in code or in strings.
 PLAN = r"plan/.*|call\.(h|cpp)"
@@ -111,8 +114,9 @@ def folder_of_kernels(name):
 
 def are_apart(folder, other):
     """Neither folder of kernels lies in the other, and the other is not shared."""
-    return other not in SHARED_KERNELS and not f"{folder}/".startswith(f"{other}/") and \
-        not f"{other}/".startswith(f"{folder}/")
+    if other in SHARED_KERNELS or MADE_OF.get(folder) == other:
+        return False
+    return not f"{folder}/".startswith(f"{other}/") and not f"{other}/".startswith(f"{folder}/")
 
 
 def include_breaches(name, lines):

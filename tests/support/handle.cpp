@@ -13,6 +13,7 @@ constexpr const char* force_variable(Family family) {
   switch (family) {
     case Family::kGemm: return "MYGEMM_FORCE_GEMM";
     case Family::kSoftmax: return "MYGEMM_FORCE_SOFTMAX";
+    case Family::kCrossEntropy: return "MYGEMM_FORCE_CROSS_ENTROPY";
     case Family::kTranspose: return "MYGEMM_FORCE_TRANSPOSE";
   }
   return "";
@@ -81,6 +82,11 @@ std::vector<std::string> row_names(Family family) {
       case Family::kSoftmax:
         return mygemm_explain_softmax(nullptr, device, MYGEMM_SOFTMAX, 8, 8, nullptr, MYGEMM_R_32F,
                                       8, nullptr, MYGEMM_R_32F, 8, text, capacity, length);
+      case Family::kCrossEntropy: {
+        mygemmCrossEntropy_t call = MYGEMM_CROSS_ENTROPY_INIT;
+        call.rows = call.cols = 8;
+        return mygemm_explain_cross_entropy(nullptr, device, &call, text, capacity, length);
+      }
       case Family::kTranspose: break;
     }
     return mygemm_explain_transpose(nullptr, device, 4, 8, 8, nullptr, 8, 0, nullptr, 8, 0, 1, text,

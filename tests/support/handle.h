@@ -13,7 +13,7 @@
 
 namespace mygemm_tests {
 
-enum class Family { kGemm, kSoftmax, kTranspose };
+enum class Family { kGemm, kSoftmax, kCrossEntropy, kTranspose };
 
 // Sets an environment variable during its lifetime. The library reads them when a handle is
 // created.

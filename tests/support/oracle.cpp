@@ -233,6 +233,74 @@ Reference softmax_backward_reference(mygemmSoftmaxMode_t mode, int64_t rows, int
   return reference;
 }
 
+LossReference cross_entropy_reference(const LossArguments& call, const std::vector<double>& x) {
+  constexpr double kU = kUnitRoundoff, kSum = 8 * kU;  // relative error of a sum of exponentials
+  LossReference result;
+  const auto resize = [](Reference* reference, int64_t count) {
+    reference->value.resize(static_cast<size_t>(count));
+    reference->tolerance.resize(static_cast<size_t>(count));
+  };
+  resize(&result.loss, call.rows);
+  resize(&result.lse, call.rows);
+  resize(&result.dx, call.rows * call.cols);
+  const double e = call.smoothing, z = call.z_loss, cols = static_cast<double>(call.cols);
+  for (int64_t r = 0; r < call.rows; ++r) {
+    const auto row = static_cast<size_t>(r);
+    const double* logits = &x[row * static_cast<size_t>(call.cols)];
+    const int64_t target = call.targets[row];
+    const bool ignored = target == call.ignore_index;
+    const bool has_class = !ignored && target >= 0 && target < call.cols;
+    double largest = -kInfinity, mean = 0, magnitude = 0;
+    bool has_nan = false;
+    for (int64_t c = 0; c < call.cols; ++c) {
+      has_nan = has_nan || std::isnan(logits[c]);
+      largest = std::max(largest, logits[c]);
+      mean += logits[c] / cols;
+      magnitude += std::fabs(logits[c]) / cols;
+    }
+    const bool undefined = has_nan || std::isinf(largest);
+    double others = 0, own = 0;
+    for (int64_t c = 0; c < call.cols; ++c) {
+      (c == target ? own : others) += std::exp(logits[c] - largest);
+    }
+    const double sum = others + own;
+    const double lse = undefined ? kNaN : largest + std::log(sum);
+    const double lse_error = kSum + 4 * kU * std::fabs(lse);
+    result.lse.value[row] = lse;
+    result.lse.tolerance[row] = lse_error;
+
+    double loss = ignored ? 0 : kNaN, loss_error = 0;
+    if (has_class && !undefined) {
+      const double own_loss = own > 1e-200 ? std::log1p(others / own) : lse - logits[target];
+      loss = (e < 1 ? (1 - e) * own_loss : 0) + (e > 0 ? e * (lse - mean) : 0) + z * lse * lse;
+      loss_error = 12 * kU * std::fabs(own_loss) + 2 * kU * std::fabs(loss) +
+                   (e > 0 ? e * (kSum + 4 * kU * std::fabs(lse - mean) + 16 * kU * magnitude) : 0) +
+                   std::fabs(z) * (2 * std::fabs(lse) * lse_error + 4 * kU * lse * lse);
+    }
+    result.loss.value[row] = loss;
+    result.loss.tolerance[row] = std::isinf(loss) ? 0 : loss_error;
+
+    const double slope = z != 0 ? 2 * z * lse : 0, w = call.weights[row];
+    for (int64_t c = 0; c < call.cols; ++c) {
+      const size_t at = row * static_cast<size_t>(call.cols) + static_cast<size_t>(c);
+      const double p = std::exp(logits[c] - largest) / sum;
+      const double derivative = c == target ? slope * p - others / sum + e : (1 + slope) * p;
+      const double size =
+          (c == target ? others / sum + std::fabs(slope) * p + e : (1 + std::fabs(slope)) * p) +
+          e / cols;
+      result.dx.value[at] = ignored                   ? 0
+                            : has_class && !undefined ? w * (derivative - e / cols)
+                                                      : kNaN;
+      // Probabilities that are subnormal may be flushed.
+      result.dx.tolerance[at] =
+          ignored ? 0
+                  : std::fabs(w) * (kSum * size + 2 * std::fabs(z) * p * lse_error +
+                                    (logits[c] > -kInfinity ? kSmallestNormal : 0));
+    }
+  }
+  return result;
+}
+
 void Comparison::add(int64_t i, int64_t j, double got, double expected, double tolerance) {
   ++elements_;
   double ratio = kInfinity;

@@ -72,6 +72,20 @@ Reference softmax_backward_reference(mygemmSoftmaxMode_t mode, int64_t rows, int
                                      double scale, const std::vector<double>& y,
                                      const std::vector<double>& dy);
 
+// A cross entropy's arguments besides its logits; see mygemm_cross_entropy.
+struct LossArguments {
+  int64_t rows, cols;
+  const std::vector<int64_t>& targets;
+  int64_t ignore_index;
+  double smoothing, z_loss;
+  const std::vector<double>& weights;  // the factors of the rows' gradients
+};
+struct LossReference {
+  Reference loss, lse;  // a value for each row
+  Reference dx;
+};
+LossReference cross_entropy_reference(const LossArguments& call, const std::vector<double>& x);
+
 // ---- comparison --------------------------------------------------------------------------------
 
 // Compares results with their expected values and keeps the worst. An unexpected NaN is a failure,

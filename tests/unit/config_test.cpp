@@ -27,6 +27,9 @@ bool has_figures(const GemmFigures& figures) {
 bool has_figures(const SoftmaxFigures& figures) {
   return figures.efficiency > 0 && figures.efficiency <= 1 && figures.reads >= 1;
 }
+bool has_figures(const CrossEntropyFigures& figures) {
+  return figures.efficiency > 0 && figures.efficiency <= 1 && figures.reads >= 1;
+}
 bool has_figures(const TransposeFigures& figures) {
   return figures.shares || (figures.efficiency > 0 && figures.efficiency <= 1);
 }

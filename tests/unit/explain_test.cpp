@@ -99,6 +99,9 @@ void check_random_explanations(uint64_t seed) {
 
 TEST(Explain, NamesEveryGemmKernelOnce) { check_random_explanations<GemmProblem>(1); }
 TEST(Explain, NamesEverySoftmaxKernelOnce) { check_random_explanations<SoftmaxProblem>(2); }
+TEST(Explain, NamesEveryCrossEntropyKernelOnce) {
+  check_random_explanations<CrossEntropyProblem>(4);
+}
 TEST(Explain, NamesEveryTransposeKernelOnce) { check_random_explanations<TransposeProblem>(3); }
 
 // The longest name is followed by one blank, and what is said of kernels begins in one column.

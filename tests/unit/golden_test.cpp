@@ -21,6 +21,7 @@
 namespace mygemm {
 namespace {
 
+using mygemm_tests::cross_entropy;
 using mygemm_tests::fast;
 using mygemm_tests::gemm;
 using mygemm_tests::host_device;
@@ -191,6 +192,19 @@ void add_softmax(Golden* golden) {
   }
 }
 
+void add_cross_entropy(Golden* golden) {
+  for (const int64_t cols : {10, 1000, 8192, 10000, 32768, 50257, 128256, 400000, 1000000}) {
+    for (const int64_t rows : {1, 4096}) {
+      const std::string shape = by(rows, cols);
+      golden->add("cross_entropy f32 " + shape, cross_entropy(rows, cols));
+      golden->add("cross_entropy bf16 " + shape, cross_entropy(rows, cols, MYGEMM_R_16BF));
+    }
+  }
+  CrossEntropyProblem loss_only = cross_entropy(4096, 50257);
+  loss_only.dx.data = nullptr;
+  golden->add("cross_entropy f32 4096x50257 loss only", loss_only);
+}
+
 void add_transpose(Golden* golden) {
   constexpr std::pair<int64_t, int64_t> kShapes[] = {
       {2, 2},       {64, 64},     {1000, 1000}, {8192, 8192},  {32768, 32768},
@@ -231,6 +245,7 @@ TEST(Golden, ChoicesAreThoseOfTheFile) {
   add_gemm_variants(&golden);
   add_gemm_kernels(&golden);
   add_softmax(&golden);
+  add_cross_entropy(&golden);
   add_transpose(&golden);
   const char* update = std::getenv("GOLDEN_UPDATE");
   if (update && *update == '1') {

@@ -1,5 +1,6 @@
 // Unit tests: the launchers that the tables of kernels point to. Nothing is launched here, so that
 // the plan is tested without any kernel, and a plan that did launch would fail.
+#include "host/cross_entropy.h"
 #include "host/gemm.h"
 #include "host/softmax.h"
 #include "host/transpose.h"
@@ -21,6 +22,11 @@ Status launch_softmax_naive(const SoftmaxProblem&, const SoftmaxConfig&, const C
   return refuse();
 }
 Status launch_softmax_vectorised(const SoftmaxProblem&, const SoftmaxConfig&, const Context&) {
+  return refuse();
+}
+
+Status launch_cross_entropy_naive(const CrossEntropyProblem&, const CrossEntropyConfig&,
+                                  const Context&) {
   return refuse();
 }
 

@@ -228,6 +228,17 @@ TEST(Plan, EverySoftmaxKernelIsChosenForSomeProblem) {
   check_reachable<SoftmaxProblem>(chosen, {"naive", "host_naive"});
 }
 
+TEST(Plan, EveryCrossEntropyKernelIsChosenForSomeProblem) {
+  std::set<std::string> chosen;
+  for (int64_t rows = 1; rows <= 1000000; rows *= 10) {
+    for (int64_t cols = 1; cols <= 1000000; cols *= 10) {
+      add_choices(cross_entropy(rows, cols), &chosen);
+      add_choices(cross_entropy(rows, cols, MYGEMM_R_16F), &chosen);
+    }
+  }
+  check_reachable<CrossEntropyProblem>(chosen, {"naive"});
+}
+
 TEST(Plan, EveryTransposeKernelIsChosenForSomeProblem) {
   std::set<std::string> chosen;
   for (int64_t rows = 1; rows <= 100000; rows *= 10) {
@@ -254,6 +265,22 @@ TEST(Plan, TheBitsOfASoftmaxDoNotDependOnHowManyRowsThereAre) {
                                  std::to_string(plan.config.rows.runs) + " runs"
                            : plan.kernel->name);
       }
+    }
+    EXPECT_EQ(orders.size(), 1u) << *orders.begin() << " and " << *orders.rbegin();
+  });
+}
+
+// All kernels that are chosen sum in one order; the naive one, which does not, is never chosen.
+TEST(Plan, TheBitsOfACrossEntropyDoNotEither) {
+  for_random_problems<CrossEntropyProblem>(8, 1500, [](auto problem, const auto& device) {
+    if (device.cc == 0) return;
+    std::set<std::string> orders;
+    for (const int64_t rows : {1, 7, 130, 5000, 10000000}) {
+      problem.rows = rows;
+      const auto plan = planned(problem, device, SIZE_MAX);
+      EXPECT_GT(plan.config.rows.runs, 0) << plan.kernel->name;
+      orders.insert(std::to_string(plan.config.rows.tiles) + " tiles in " +
+                    std::to_string(plan.config.rows.runs) + " runs");
     }
     EXPECT_EQ(orders.size(), 1u) << *orders.begin() << " and " << *orders.rbegin();
   });

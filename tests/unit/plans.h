@@ -13,13 +13,14 @@
 
 namespace mygemm_tests {
 
-using Problems =
-    testing::Types<mygemm::GemmProblem, mygemm::SoftmaxProblem, mygemm::TransposeProblem>;
+using Problems = testing::Types<mygemm::GemmProblem, mygemm::SoftmaxProblem,
+                                mygemm::CrossEntropyProblem, mygemm::TransposeProblem>;
 class OperationName {
  public:
   template <class Problem>
   static std::string GetName(int index) {
-    return std::vector<std::string>{"Gemm", "Softmax", "Transpose"}[static_cast<size_t>(index)];
+    return std::vector<std::string>{"Gemm", "Softmax", "CrossEntropy",
+                                    "Transpose"}[static_cast<size_t>(index)];
   }
 };
 

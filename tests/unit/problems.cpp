@@ -10,6 +10,7 @@
 
 namespace mygemm_tests {
 
+using mygemm::CrossEntropyProblem;
 using mygemm::DeviceTraits;
 using mygemm::GemmProblem;
 using mygemm::Scalar;
@@ -81,6 +82,22 @@ SoftmaxProblem softmax_backward(int64_t rows, int64_t cols, mygemmDataType_t typ
   SoftmaxProblem p = softmax(rows, cols, type);
   p.backward = true;
   p.dy = {address<void>(1), type, p.in.ld};
+  return p;
+}
+
+CrossEntropyProblem cross_entropy(int64_t rows, int64_t cols, mygemmDataType_t type) {
+  const int64_t ld = std::max<int64_t>(1, cols);
+  CrossEntropyProblem p{};
+  p.rows = rows;
+  p.cols = cols;
+  p.x = {address<void>(0), type, ld};
+  p.dx = {address<void>(2), type, ld};
+  p.targets = address<void>(3);
+  p.target_type = MYGEMM_INDEX_64I;
+  p.ignore_index = -100;
+  p.loss = address<float>(4);
+  p.lse = address<float>(5);
+  p.gradient_scale = 1.0f;
   return p;
 }
 
@@ -176,6 +193,18 @@ void random_problem(Random& random, SoftmaxProblem* problem) {
   problem->in.type = random_type(random);
   problem->dy.type = random_type(random);
   problem->out.type = random_type(random);
+}
+
+void random_problem(Random& random, CrossEntropyProblem* problem) {
+  const bool huge = random.integer(0, 1) == 0;
+  *problem = cross_entropy(random_extent(random, huge), random_extent(random, huge));
+  problem->x.type = random_type(random);
+  problem->dx.type = random.integer(0, 1) == 0 ? problem->x.type : random_type(random);
+  if (random.integer(0, 2) == 0) problem->dx.data = problem->x.data;
+  if (random.integer(0, 3) == 0) problem->dx.data = nullptr;
+  if (random.integer(0, 1) == 0) problem->dloss = address<float>(6);
+  problem->stride_dloss = random.integer(0, 2);
+  problem->target_type = random.integer(0, 1) == 0 ? MYGEMM_INDEX_32I : MYGEMM_INDEX_64I;
 }
 
 void random_problem(Random& random, TransposeProblem* problem) {

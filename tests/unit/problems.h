@@ -31,6 +31,9 @@ mygemm::GemmProblem fast(mygemm::GemmProblem problem);
 mygemm::SoftmaxProblem softmax(int64_t rows, int64_t cols, mygemmDataType_t type = MYGEMM_R_32F);
 mygemm::SoftmaxProblem softmax_backward(int64_t rows, int64_t cols,
                                         mygemmDataType_t type = MYGEMM_R_32F);
+// With all outputs, 64-bit targets and no dloss.
+mygemm::CrossEntropyProblem cross_entropy(int64_t rows, int64_t cols,
+                                          mygemmDataType_t type = MYGEMM_R_32F);
 mygemm::TransposeProblem transpose(int64_t element_size, int64_t rows, int64_t cols,
                                    int64_t batch_count = 1);
 mygemm::TransposeProblem transpose_in_place(int64_t element_size, int64_t rows, int64_t cols,
@@ -45,6 +48,7 @@ int64_t random_size(Random& random);
 // Problems of such sizes with every switch at random; legal as far as explain checks them.
 void random_problem(Random& random, mygemm::GemmProblem* problem);
 void random_problem(Random& random, mygemm::SoftmaxProblem* problem);
+void random_problem(Random& random, mygemm::CrossEntropyProblem* problem);
 void random_problem(Random& random, mygemm::TransposeProblem* problem);
 
 // A kernel of the table of matrix products.

@@ -107,6 +107,11 @@ void loosen(SoftmaxProblem* p) {
   if (p->rows <= 1) p->in.ld = p->dy.ld = p->out.ld = kMost;
 }
 
+void loosen(CrossEntropyProblem* p) {
+  if (p->rows <= 1) p->x.ld = p->dx.ld = kMost;
+  if (p->rows <= 1) p->stride_dloss = kMost;
+}
+
 void loosen(TransposeProblem* p) {
   if (p->rows <= 1) p->ldin = kMost;
   if (p->cols <= 1) p->ldout = kMost - 1;
@@ -139,6 +144,8 @@ TYPED_TEST(TightenOf, PlansOfAnyLeadingDimension) {
       problem.c.ld = problem.d.ld = kMost;
     } else if constexpr (std::is_same_v<TypeParam, SoftmaxProblem>) {
       problem.in.ld = problem.dy.ld = problem.out.ld = kMost - 7;
+    } else if constexpr (std::is_same_v<TypeParam, CrossEntropyProblem>) {
+      problem.x.ld = problem.dx.ld = kMost - 7;
     } else {
       problem.ldin = kMost - 15;
       problem.ldout = kMost;

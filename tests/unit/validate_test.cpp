@@ -13,6 +13,7 @@
 
 #include "unit/problems.h"
 #include "unit/refusal.h"
+#include "unit/rules_in_order.h"
 
 namespace mygemm {
 
@@ -23,9 +24,13 @@ static void PrintTo(Verdict verdict, std::ostream* out) {
 namespace {
 
 using mygemm_tests::address;
+using mygemm_tests::check_quick_return;
+using mygemm_tests::check_rules;
 using mygemm_tests::gemm;
+using mygemm_tests::misaligned;
 using mygemm_tests::Random;
 using mygemm_tests::refusal;
+using mygemm_tests::Rules;
 using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
 using mygemm_tests::transpose;
@@ -33,27 +38,6 @@ using mygemm_tests::with_epilogue;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr int64_t kMost = INT64_MAX;
-
-template <class T>
-T* misaligned(int bytes) {
-  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(address<T>(0)) +
-                              static_cast<uintptr_t>(bytes));
-}
-
-// One broken rule: what breaks it and the sentence that must follow.
-template <class Problem>
-struct Fault {
-  const char* sentence;
-  void (*make)(Problem&);
-};
-
-// A legal problem and its faults, in the order in which they must be found. Faults change
-// different fields, so that any two can be made at once.
-template <class Problem>
-struct Rules {
-  Problem legal;
-  std::vector<Fault<Problem>> shapes, pointers;
-};
 
 // mygemm_sgemm and its siblings, whose output is called C.
 GemmProblem plain(GemmProblem problem) {
@@ -146,46 +130,11 @@ Rules<TransposeProblem> transpose_rules() {
            {"out is NULL", [](P& p) { p.out = nullptr; }}}};
 }
 
-template <class Problem>
-void check_rules(const Rules<Problem>& rules) {
-  EXPECT_EQ(validate(rules.legal, Check::kEverything), Verdict::kOk);
-  EXPECT_EQ(validate(rules.legal, Check::kShapesOnly), Verdict::kOk);
-  std::vector<Fault<Problem>> faults = rules.shapes;
-  faults.insert(faults.end(), rules.pointers.begin(), rules.pointers.end());
-  for (size_t i = 0; i < faults.size(); ++i) {
-    const bool is_shape = i < rules.shapes.size();
-    Problem one = rules.legal;
-    faults[i].make(one);
-    EXPECT_EQ(refusal(one), faults[i].sentence);
-    EXPECT_EQ(refusal(one, Check::kShapesOnly), is_shape ? faults[i].sentence : "");
-    for (size_t j = i + 1; j < faults.size(); ++j) {
-      Problem two = one;
-      faults[j].make(two);
-      EXPECT_EQ(refusal(two), faults[i].sentence) << "before: " << faults[j].sentence;
-    }
-  }
-}
-
 TEST(Validate, PlainGemmRulesInOrder) { check_rules(plain_gemm_rules()); }
 TEST(Validate, GemmRulesInOrder) { check_rules(gemm_rules()); }
 TEST(Validate, SoftmaxRulesInOrder) { check_rules(softmax_rules()); }
 TEST(Validate, SoftmaxBackwardRulesInOrder) { check_rules(softmax_backward_rules()); }
 TEST(Validate, TransposeRulesInOrder) { check_rules(transpose_rules()); }
-
-// With nothing to do, shapes are checked and pointers are not.
-template <class Problem>
-void check_quick_return(const Rules<Problem>& rules, void (*empty)(Problem&)) {
-  Problem nothing = rules.legal;
-  empty(nothing);
-  for (const auto& fault : rules.pointers) fault.make(nothing);
-  EXPECT_EQ(validate(nothing, Check::kEverything), Verdict::kDone);
-  EXPECT_EQ(validate(nothing, Check::kShapesOnly), Verdict::kOk);
-  for (const auto& fault : rules.shapes) {
-    Problem broken = nothing;
-    fault.make(broken);
-    EXPECT_EQ(validate(broken, Check::kEverything), Verdict::kInvalid) << fault.sentence;
-  }
-}
 
 TEST(Validate, NothingToDoAfterShapesBeforePointers) {
   using G = GemmProblem;

@@ -9,8 +9,8 @@ from typing import Any, Callable, Optional
 from ._arrays import as_bool
 from ._calls import WORKSPACE_LIMIT, math_mode
 from ._handles import Handle
-from ._library import (ACTIVATIONS, BACKEND_AUTO, BACKEND_HOST, DATA_TYPES, OP_N, OP_T, Gemm, check,
-                       lib)
+from ._library import (ACTIVATIONS, BACKEND_AUTO, BACKEND_HOST, DATA_TYPES, OP_N, OP_T,
+                       CrossEntropy, Gemm, check, lib)
 from ._softmax import dtype_name, softmax_mode
 
 
@@ -93,6 +93,18 @@ def _softmax_backward(rows: int, cols: int, *, dtype: Any = "float32", log: bool
     return ask
 
 
+def _cross_entropy(rows: int, cols: int, *, dtype: Any = "float32", dx_dtype: Any = None,
+                   gradient: bool = True) -> _Ask:
+    x, dx = (DATA_TYPES[dtype_name(name)] for name in (dtype, dx_dtype or dtype))
+    gradient = as_bool("gradient", gradient)
+
+    def ask(handle: object, device: object, *text: object) -> int:
+        call = CrossEntropy(rows=rows, cols=cols, xtype=x, dxtype=dx, loss=256,
+                            dx=512 if gradient else None)
+        return int(lib.mygemm_explain_cross_entropy(handle, device, ctypes.byref(call), *text))
+    return ask
+
+
 def _transpose(rows: int, cols: int, *, element_size: int = 4, batch: int = 1) -> _Ask:
     matrix = _int64(rows * cols)
 
@@ -105,7 +117,7 @@ def _transpose(rows: int, cols: int, *, element_size: int = 4, batch: int = 1) -
 
 _QUESTIONS: dict[str, Callable[..., _Ask]] = {
     "sgemm": _sgemm, "gemm": _gemm, "softmax": _softmax, "softmax_backward": _softmax_backward,
-    "transpose": _transpose}
+    "cross_entropy": _cross_entropy, "transpose": _transpose}
 
 
 def explain(op: str, *sizes: int, device: Optional[str] = None, math: Optional[str] = None,
@@ -117,6 +129,7 @@ def explain(op: str, *sizes: int, device: Optional[str] = None, math: Optional[s
             c=False)
     explain("softmax", rows, cols, dtype="float32", out_dtype=None, log=False)
     explain("softmax_backward", rows, cols, dtype="float32", log=False)
+    explain("cross_entropy", rows, cols, dtype="float32", dx_dtype=None, gradient=True)
     explain("transpose", rows, cols, element_size=4, batch=1)
 
     The arrays are in C order and aligned, a workspace of 64 MiB is at hand. Products are shown as

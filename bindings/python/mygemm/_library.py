@@ -18,13 +18,14 @@ ABI = (0, 1)
 # mygemmBackend_t, mygemmOperation_t
 BACKEND_AUTO, BACKEND_CUDA, BACKEND_HOST = 0, 1, 2
 OP_N, OP_T = 0, 1
-# mygemmDataType_t, mygemmMathMode_t, mygemmActivation_t and mygemmSoftmaxMode_t by this package's
-# names
+# mygemmDataType_t, mygemmMathMode_t, mygemmActivation_t, mygemmSoftmaxMode_t and
+# mygemmIndexType_t by this package's names
 DATA_TYPES = {"float32": 0, "float16": 2, "bfloat16": 14}
 MATH_MODES = {"default": 0, "strict": 1, "fast": 2}
 MATH_OF_HANDLE = -1
 ACTIVATIONS = {None: 0, "relu": 1, "gelu": 2}
 SOFTMAX, LOG_SOFTMAX = 0, 1
+INDEX_TYPES = {"int32": 10, "int64": 24}
 
 
 class Config(ctypes.Structure):
@@ -55,6 +56,21 @@ class Gemm(ctypes.Structure):
                             "math": MATH_OF_HANDLE, **fields})
 
 
+class CrossEntropy(ctypes.Structure):
+    """mygemmCrossEntropy_t; without arguments as MYGEMM_CROSS_ENTROPY_INIT."""
+
+    _fields_ = [
+        ("struct_size", c_size_t), ("rows", c_int64), ("cols", c_int64), ("x", c_void_p),
+        ("ldx", c_int64), ("targets", c_void_p), ("ignore_index", c_int64), ("dx", c_void_p),
+        ("lddx", c_int64), ("dloss", c_void_p), ("stride_dloss", c_int64), ("loss", c_void_p),
+        ("lse", c_void_p), ("xtype", c_int32), ("dxtype", c_int32), ("target_type", c_int32),
+        ("label_smoothing", c_float), ("z_loss", c_float), ("gradient_scale", c_float)]
+
+    def __init__(self, **fields: object):
+        super().__init__(**{"struct_size": ctypes.sizeof(CrossEntropy), "ignore_index": -100,
+                            "target_type": INDEX_TYPES["int64"], "gradient_scale": 1.0, **fields})
+
+
 _SIZES = [c_int64] * 3
 _STRIDED = [c_void_p, c_int64, c_int64]  # matrix, leading dimension, stride
 _TYPED = [c_void_p, c_int, c_int64]      # matrix, type, leading dimension
@@ -78,10 +94,12 @@ _ARGUMENTS = {
     "gemm": [c_void_p, POINTER(Gemm)],
     "softmax": [*_ROWS, c_float, *_TYPED, *_TYPED],
     "softmax_backward": [*_ROWS, c_float, *_TYPED, *_TYPED, *_TYPED],
+    "cross_entropy": [c_void_p, POINTER(CrossEntropy)],
     "transpose_strided_batched": [*_TRANSPOSE, *_STRIDED, *_STRIDED, c_int64],
     "sgemm_workspace_size": [*_GEMM, c_int64, *_BYTES],
     "gemm_workspace_size": [c_void_p, POINTER(Gemm), *_BYTES],
     "softmax_workspace_size": [*_ROWS, c_int, c_int, *_BYTES],
+    "cross_entropy_workspace_size": [c_void_p, POINTER(CrossEntropy), *_BYTES],
     "transpose_workspace_size": [*_TRANSPOSE, c_int64, c_int, *_BYTES],
     "explain_sgemm": [c_void_p, c_char_p, *_GEMM[1:], *_STRIDED, *_STRIDED, *_STRIDED, c_int64,
                       *_TEXT],
@@ -89,6 +107,7 @@ _ARGUMENTS = {
     "explain_softmax": [c_void_p, c_char_p, *_ROWS[1:], *_TYPED, *_TYPED, *_TEXT],
     "explain_softmax_backward": [c_void_p, c_char_p, *_ROWS[1:], *_TYPED, *_TYPED, *_TYPED,
                                  *_TEXT],
+    "explain_cross_entropy": [c_void_p, c_char_p, POINTER(CrossEntropy), *_TEXT],
     "explain_transpose": [c_void_p, c_char_p, *_TRANSPOSE[1:], *_STRIDED, *_STRIDED, c_int64,
                           *_TEXT],
 }

@@ -6,18 +6,6 @@
 namespace mygemm {
 namespace {
 
-// Bulk copies move multiples of 16 bytes between addresses that are multiples of 16: packs of
-// 16-bit elements beside FP32 ones have 8 bytes and must come in pairs.
-bool bulk_copies_fit(const SoftmaxProblem& p, const RowShape& shape) {
-  if (shape.layout == Layout::kAny) return false;
-  if (shape.widths != Widths::kMixed) return true;
-  const auto pairs = [](const TypedMatrix& matrix) {
-    return reinterpret_cast<uintptr_t>(matrix.data) % 16 == 0 && matrix.ld % 8 == 0;
-  };
-  return shape.layout == Layout::kPacks && p.cols % 8 == 0 && pairs(p.in) &&
-         (!p.backward || pairs(p.dy));
-}
-
 int64_t clusters_at_once(const SoftmaxProblem& p, const ClusterRing& ring,
                          const DeviceTraits& device) {
   return std::min<int64_t>(p.rows, device.clusters[ring.log2_blocks]);
@@ -80,7 +68,7 @@ const char* configure_softmax_cluster(const SoftmaxKernel&, const SoftmaxFacts& 
   const SoftmaxProblem& p = facts.problem;
   const RowShape& shape = facts.shape;
   const WideRows& rows = facts.rows;
-  if (!bulk_copies_fit(p, shape)) return "the rows of the matrices do not lie alike";
+  if (!bulk_copies_fit(p, shape)) return kNotAlikeReason;
   const ClusterRing of_block = ring_of_block(p, shape, device);
   const double bytes = static_cast<double>(p.rows) * static_cast<double>(p.cols) *
                        static_cast<double>(element_bytes(p.in.type) + element_bytes(p.out.type) +

@@ -24,6 +24,21 @@ struct ClusterRing {
   int shared_bytes;   // of a block
 };
 
+// Bulk copies move multiples of 16 bytes between addresses that are multiples of 16: packs of
+// 16-bit elements beside FP32 ones have 8 bytes and must come in pairs.
+inline bool bulk_copies_fit(const SoftmaxProblem& p, const RowShape& shape) {
+  if (shape.layout == Layout::kAny) return false;
+  if (shape.widths != Widths::kMixed) return true;
+  const auto pairs = [](const TypedMatrix& matrix) {
+    return reinterpret_cast<uintptr_t>(matrix.data) % 16 == 0 && matrix.ld % 8 == 0;
+  };
+  return shape.layout == Layout::kPacks && p.cols % 8 == 0 && pairs(p.in) &&
+         (!p.backward || pairs(p.dy));
+}
+
+// Why kernels whose bulk copies do not fit refuse a call.
+constexpr const char* kNotAlikeReason = "the rows of the matrices do not lie alike";
+
 // Tiles that a warp can hold in registers: one of y and dy, and more of fp32 x, whose exponentials
 // are not computed twice.
 constexpr int held_tiles(Widths widths, bool backward) {

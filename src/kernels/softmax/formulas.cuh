@@ -42,6 +42,13 @@ __device__ __forceinline__ float factor_of_x(const SoftmaxProblem& p) {
 struct Scale {
   float scale, high, low, inverse;  // inverse: 1 / high, roughly
   float huge;                       // N from which on exponentials need a difference; see Reference
+  // The N of a Reference is rounded to a multiple of kFrame, or to the nearest integer.
+  float rounder = kFrameRounder, below = kFrame / 2;
+
+  __device__ void round_to_integers() {
+    rounder = kRounder;
+    below = 0.0f;
+  }
 
   __device__ Scale(const SoftmaxProblem& p, bool accurate)
       : scale(fabsf(p.scale)), huge(accurate ? 1048576.0f : 1024.0f) {
@@ -74,8 +81,9 @@ struct Reference {
   float shift;  // C
   float power;  // N
 
+  __device__ __forceinline__ Reference(float c, float n) : shift(c), power(n) {}
   __device__ __forceinline__ Reference(const Scale& scale, float maximum)
-      : shift(0.0f), power(fmaf(maximum, scale.high, kFrameRounder) - kFrameRounder - kFrame / 2) {
+      : shift(0.0f), power(fmaf(maximum, scale.high, scale.rounder) - scale.rounder - scale.below) {
     if (!(fabsf(power) < scale.huge)) [[unlikely]] {
       power = 0.0f;
       const float s = largest_s(scale, maximum);
@@ -121,6 +129,8 @@ template <Exp kExp>
 __device__ __forceinline__ float exponential_of(const Scale& scale, float x, const Reference& to) {
   if constexpr (kExp == Exp::k16Bit) {
     return ptx::exp2_approx(fmaf(x, scale.high, 12.0f - to.power));
+  } else if constexpr (kExp == Exp::kDirect) {
+    return ptx::exp2_approx(fmaf(x, scale.high, -to.power));
   } else {
     return accurate_exp<kExp>(scale, x, to.power);
   }

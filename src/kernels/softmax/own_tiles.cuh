@@ -17,9 +17,11 @@ struct OwnTiles {
   int first, count, of_first_run;
 
   __device__ OwnTiles(const WideRows& rows, const ClusterRing& ring, int warp)
-      : first_run((static_cast<int>(ptx::cluster_rank()) * kClusterWarps + warp) *
-                  ring.runs_of_warp),
-        runs(ring.runs_of_warp) {
+      : OwnTiles(rows,
+                 (static_cast<int>(ptx::cluster_rank()) * kClusterWarps + warp) * ring.runs_of_warp,
+                 ring.runs_of_warp) {}
+  __device__ OwnTiles(const WideRows& rows, int from, int run_count)
+      : first_run(from), runs(run_count) {
     const auto first_tile = [&](int run) {
       return static_cast<int>(rows.first_tile(run < rows.runs ? run : rows.runs));
     };

@@ -36,20 +36,28 @@ struct WideRows {
 constexpr int kRunBytes = 10 * 1024;
 constexpr int kFewestRuns = 16;
 
-inline WideRows wide_rows(const SoftmaxProblem& p, const RowShape& shape) {
-  const int pack = shape.layout == Layout::kAny ? 1 : pack_of(shape.widths);
-  const int tile = 32 * tile_packs(pack);  // packs
-  const auto bytes =
-      static_cast<int>(element_bytes(p.in.type) + (p.backward ? element_bytes(p.dy.type) : 0));
-  const int tiles_of_run = std::max(1, kRunBytes / (tile * pack * bytes));
+// Elements of a pack in which wide rows are moved.
+constexpr int wide_pack(const RowShape& shape) {
+  return shape.layout == Layout::kAny ? 1 : pack_of(shape.widths);
+}
+
+// Rows whose runs have at most `tiles_of_run` tiles as long as their number can grow.
+inline WideRows wide_rows(const RowShape& shape, int tiles_of_run) {
   WideRows rows{};
-  rows.tiles = pack == 1 ? ceil_div(shape.packs, 32 * tile_packs(1))
-                         : ceil_div(shape.packs, 32 * tile_packs(2));
+  rows.tiles = wide_pack(shape) == 1 ? ceil_div(shape.packs, 32 * tile_packs(1))
+                                     : ceil_div(shape.packs, 32 * tile_packs(2));
   rows.runs = kFewestRuns;
   while (rows.tiles > int64_t{rows.runs} * tiles_of_run && rows.runs < WideRows::kMostRuns) {
     rows.runs *= 2;
   }
   return rows;
+}
+
+inline WideRows wide_rows(const SoftmaxProblem& p, const RowShape& shape) {
+  const int pack = wide_pack(shape);
+  const auto bytes =
+      static_cast<int>(element_bytes(p.in.type) + (p.backward ? element_bytes(p.dy.type) : 0));
+  return wide_rows(shape, std::max(1, kRunBytes / (32 * tile_packs(pack) * pack * bytes)));
 }
 
 // Calls body with the format in which wide rows are moved.

@@ -1,0 +1,81 @@
+// The table of cross-entropy kernels, named by where a matrix row is held while it is worked on,
+// and their Configs as text.
+#include <climits>
+#include <cstdio>
+#include <iterator>
+
+#include "host/cross_entropy.h"
+#include "kernels/cross_entropy/kernels.h"
+
+namespace mygemm {
+namespace {
+
+// Measured on an H200, shares of a copy (docs/kernels/cross_entropy.md); the host's on two cores.
+constexpr CrossEntropyKernel kKernels[] = {
+    {.name = "cluster",  // 0.68 to 0.84 from 32000 columns on
+     .min_cc = 90,
+     .max_cc = INT_MAX,
+     .configure = configure_cross_entropy_cluster,
+     .launch = cuda_launcher<cuda::launch_cross_entropy_cluster>(),
+     .figures = {.reads = 1, .efficiency = 0.84}},
+    {.name = "block",
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_cross_entropy_block,
+     .launch = cuda_launcher<cuda::launch_cross_entropy_block>(),
+     .figures = {.reads = 1, .efficiency = 0.80}},
+    {.name = "reread",
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_cross_entropy_reread,
+     .launch = cuda_launcher<cuda::launch_cross_entropy_reread>(),
+     .figures = {.reads = 2, .efficiency = 0.90}},
+    {.name = "naive",
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_cross_entropy_naive,
+     .launch = cuda_launcher<cuda::launch_cross_entropy_naive>(),
+     .figures = {.reads = 3, .efficiency = 0.30}},
+    {.name = "host_naive",
+     .min_cc = 0,
+     .max_cc = 0,
+     .configure = host::configure_cross_entropy,
+     .launch = host::launch_cross_entropy_naive,
+     .figures = {.reads = 3, .efficiency = 0.04}},
+};
+
+template <class... Arguments>
+std::string text(const char* format, Arguments... arguments) {
+  char buffer[160];
+  std::snprintf(buffer, sizeof buffer, format, arguments...);
+  return buffer;
+}
+
+}  // namespace
+
+static_assert(std::size(kKernels) <= kMostKernels);
+
+std::span<const CrossEntropyKernel> kernels_for(const CrossEntropyProblem&) { return kKernels; }
+
+std::string describe(const CrossEntropyConfig& config) {
+  if (config.blocks == 0) return "no grid";
+  std::string result =
+      text("grid %lld x %d threads", static_cast<long long>(config.blocks), config.threads);
+  if (config.cluster_blocks > 0) result += text(", clusters of %d", config.cluster_blocks);
+  if (config.shared_bytes > 0) result += text(", %zu bytes shared", config.shared_bytes);
+  if (config.rows.runs > 0) {
+    result += text(", %lld tiles a row in %d runs", static_cast<long long>(config.rows.tiles),
+                   config.rows.runs);
+  }
+  if (config.ring.slots > 0) {
+    result += text(", %d tiles a warp, %d slots", config.ring.tiles, config.ring.slots);
+  }
+  if (config.workspace_bytes > 0) result += text(", workspace %zu bytes", config.workspace_bytes);
+  return result;
+}
+
+std::string describe(const CrossEntropyFigures& figures) {
+  return text("efficiency %g, reads %d", figures.efficiency, figures.reads);
+}
+
+}  // namespace mygemm

@@ -1,0 +1,36 @@
+// How the warps of a cluster that shares a row send each other their sums. Device only, SM 90.
+#pragma once
+
+#include "kernels/softmax/storage.h"
+#include "ptx/cluster.cuh"
+
+namespace mygemm {
+
+// A position in a ring of slots, or in the two exchanges, and the phase of its barrier.
+struct Position {
+  int slot = 0;
+  unsigned phase = 0;
+
+  __device__ __forceinline__ void advance(int slots) {
+    if (++slot == slots) {
+      slot = 0;
+      phase ^= 1;
+    }
+  }
+};
+
+// Sends a value to every block of the cluster, one lane to each. A cluster of one block writes it
+// locally.
+__device__ __forceinline__ void send(void* to, uint64_t* barrier, uint64_t value) {
+  const unsigned lane = threadIdx.x % 32, blocks = ptx::cluster_blocks();
+  if (blocks == 1) {
+    if (lane == 0) *static_cast<uint64_t*>(to) = value;
+  } else if (lane < blocks) {
+    ptx::store_async_8(to, barrier, lane, value);
+  }
+}
+__device__ __forceinline__ uint64_t bits_of(const MaxSum& run) {
+  return uint64_t{__float_as_uint(run.sum)} << 32 | __float_as_uint(run.maximum);
+}
+
+}  // namespace mygemm
