@@ -10,6 +10,13 @@ __device__ __forceinline__ float exp2_approx(float x) {
   return value;
 }
 
+// rcp.approx.ftz: 1 / x within 1 ulp; infinite for x below 2^-126, and 0 where the result would be.
+__device__ __forceinline__ float reciprocal_approx(float x) {
+  float value;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(x));
+  return value;
+}
+
 // max.NaN: the larger one, or a NaN where x is one; y is none. SM 80 has the instruction.
 __device__ __forceinline__ float max_or_nan(float x, float y) {
 #if __CUDA_ARCH__ >= 800

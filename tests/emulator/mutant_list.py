@@ -31,6 +31,7 @@ PLANNED = "GemmEpiloguePlanned."
 CONJUGATE = "Rows/GemmRow.ConjugateTransposeIsTranspose/"
 SOFTMAX_SHAPES = "Rows/SoftmaxRow.ShapesAndLayouts/"
 SOFTMAX_SCALES = "Rows/SoftmaxRow.Scales/"
+SOFTMAX_ANYWHERE = "Rows/SoftmaxRow.RowsThatBeginAnywhere/"
 TRANSPOSE_SHAPES = "Rows/TransposeRow.ShapesSizesAndLayouts/"
 TRANSPOSE_NARROW = "Rows/TransposeRow.NarrowAndSmall/"
 
@@ -52,6 +53,7 @@ TMA_STORE = "kernels/gemm/tma/store.cuh"
 FIXUP = "kernels/gemm/persistent/fixup.cuh"
 REDUCE = "kernels/reduce.cuh"
 SOFTMAX_BLOCK = "kernels/softmax/block.cu"
+SOFTMAX_BUNDLE = "kernels/softmax/bundle.cuh"
 SOFTMAX_REREAD = "kernels/softmax/reread.cu"
 SOFTMAX_SPLIT = "kernels/softmax/split.cu"
 SOFTMAX_CLUSTER = "kernels/softmax/cluster.cu"
@@ -199,6 +201,14 @@ MUTANTS = [
     Mutant("softmax block: no barrier before the next row", SOFTMAX_BLOCK,
            "__syncthreads();", "{}", SOFTMAX_SCALES + "block", occurrence=2, occurrences=2,
            few_blocks=True),
+    *(Mutant(f"softmax bundle: {name}", SOFTMAX_BUNDLE, find, "{}", SOFTMAX_ANYWHERE + "bundle",
+             compiled="kernels/softmax/bundle_fp32.cu", occurrence=occurrence, occurrences=count,
+             few_blocks=True)
+      for name, find, occurrence, count in [
+          ("no wait for copies", "ptx::cp_async_wait_all();", 1, 1),
+          ("no barrier before the rows", "__syncthreads();", 1, 3),
+          ("no barrier before the results leave", "__syncthreads();", 2, 3),
+          ("no barrier before the next bundle", "__syncthreads();", 3, 3)]),
     Mutant("softmax reread: no barrier", SOFTMAX_REREAD,
            "__syncthreads();", "", SOFTMAX_SCALES + "reread", occurrence=1, occurrences=2),
     Mutant("softmax reread: no barrier before the next row", SOFTMAX_REREAD,

@@ -202,7 +202,9 @@ TEST_F(SoftmaxRowBits, DoNotDependOnTheNumberOfRows) {
     for (const int64_t cols : {5, 77, 1001, 4096, 33001, 66016}) {
       const auto mode = cols == 1001 ? MYGEMM_LOG_SOFTMAX : MYGEMM_SOFTMAX;
       SCOPED_TRACE(type_name(type));
-      expect_bits_of_columns_alone({many, cols, type, mode, false});
+      // Enough for blocks to work on several passes of short rows.
+      const int64_t rows = kBuild == Build::kGpu && cols == 77 ? 60000 : many;
+      expect_bits_of_columns_alone({rows, cols, type, mode, false});
     }
   }
 }

@@ -21,7 +21,7 @@ struct Matrix {
   std::vector<double> values;        // dense, exactly those of the image
   DeviceBuffer buffer;
 
-  Matrix(const SoftmaxCase& softmax, mygemmDataType_t type_in)
+  Matrix(const SoftmaxCase& softmax, mygemmDataType_t type_in, size_t more_offset = 0)
       : type(type_in),
         rows(softmax.rows),
         cols(softmax.cols),
@@ -29,7 +29,8 @@ struct Matrix {
         given_ld(rows <= 1 && softmax.vector_ld > 0 ? softmax.vector_ld : ld),
         image(static_cast<size_t>(((rows - 1) * ld + cols) * type_bytes(type)), kPoison),
         values(static_cast<size_t>(rows * cols)),
-        buffer(image.size(), softmax.offset * static_cast<size_t>(type_bytes(type))) {}
+        buffer(image.size(),
+               (softmax.offset + more_offset) * static_cast<size_t>(type_bytes(type))) {}
 
   unsigned char* at(std::vector<unsigned char>& bytes, int64_t r, int64_t c) const {
     return &bytes[static_cast<size_t>((r * ld + c) * type_bytes(type))];
@@ -118,8 +119,8 @@ std::string SoftmaxCase::text() const {
   text << (mode == MYGEMM_LOG_SOFTMAX ? "log " : "") << (backward ? "backward" : "forward")
        << " rows=" << rows << " cols=" << cols << " scale=" << scale << " types=" << type_name(in)
        << "," << (backward ? std::string(type_name(dy)) + "," : "") << type_name(out)
-       << " padding=" << padding << " vector_ld=" << vector_ld << " offset=" << offset
-       << " in_place=" << static_cast<int>(in_place) << " seed=" << seed;
+       << " padding=" << padding << " vector_ld=" << vector_ld << " offset=" << offset << ","
+       << out_offset << " in_place=" << static_cast<int>(in_place) << " seed=" << seed;
   return text.str();
 }
 
@@ -127,7 +128,7 @@ void run_softmax(mygemmHandle_t handle, const SoftmaxCase& softmax, RowTally* ta
   SCOPED_TRACE(softmax.text());
   Matrix in(softmax, softmax.in);
   Matrix dy(softmax, softmax.dy);
-  Matrix separate_out(softmax, softmax.out);
+  Matrix separate_out(softmax, softmax.out, softmax.out_offset);
   if (softmax.backward) {
     fill_backward(softmax, &in, &dy);
   } else {

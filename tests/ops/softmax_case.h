@@ -25,6 +25,7 @@ struct SoftmaxCase {
   int64_t padding = 0;                  // columns of poison between rows, in every matrix
   int64_t vector_ld = 0;  // leading dimension of matrices with one row; 0: as of the others
   size_t offset = 0;      // elements of every base address past a multiple of 16
+  size_t out_offset = 0;  // and of the output's, where it is a matrix of its own, past that
   InPlace in_place = InPlace::kNo;
   std::vector<double> first_row;  // forward: replaces the random numbers of row 0
   uint64_t seed = 1;

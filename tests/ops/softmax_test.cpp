@@ -1,5 +1,6 @@
 // Ops tests of softmax, log-softmax and their gradients: every kernel of the backend forced on
 // every kind of shape, type and layout, and the properties that all kernels share.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -92,7 +93,7 @@ TEST_P(SoftmaxRow, ShapesAndLayouts) {
 
 TEST_P(SoftmaxRow, EveryMixOfTypes) {
   std::vector<SoftmaxCase> cases;
-  for (const Shape& shape : {Shape{3, 67}, Shape{2, 520}, Shape{1, 66024}}) {
+  for (const Shape& shape : {Shape{3, 67}, Shape{4, 45}, Shape{2, 520}, Shape{1, 66024}}) {
     for (const mygemmDataType_t in : kTypes) {
       for (const mygemmDataType_t dy : kTypes) {
         for (const mygemmDataType_t out : kTypes) {
@@ -114,9 +115,44 @@ TEST_P(SoftmaxRow, EveryMixOfTypes) {
   run(in_all_modes(cases));
 }
 
+// Rows without gaps, of nearly each number of elements that a thread may hold, and more rows than a
+// block works on at once. They begin anywhere, in the output elsewhere than in the input.
+TEST_P(SoftmaxRow, RowsThatBeginAnywhere) {
+  constexpr Shape kAnywhere[] = {
+      {2600, 3}, {1300, 7}, {700, 9},  {1300, 5}, {9, 1},    {9, 2},     {300, 11},  {260, 13},
+      {300, 15}, {9, 18},   {290, 17}, {140, 23}, {9, 26},   {9, 31},    {9, 37},    {70, 43},
+      {70, 65},  {9, 100},  {9, 131},  {3, 181},  {40, 201}, {3, 255},   {9, 301},   {3, 333},
+      {3, 390},  {3, 500},  {9, 545},  {9, 701},  {3, 801},  {17, 1021}, {3, 1301},  {3, 1500},
+      {9, 1703}, {2, 2001}, {5, 2301}, {3, 3001}, {3, 5003}, {2, 9001},  {2, 13007}, {2, 40001}};
+  constexpr mygemmDataType_t kMixes[][2] = {
+      {MYGEMM_R_32F, MYGEMM_R_16BF}, {MYGEMM_R_16F, MYGEMM_R_32F}, {MYGEMM_R_32F, MYGEMM_R_32F}};
+  std::vector<SoftmaxCase> cases;
+  size_t number = 0;
+  for (const Shape& shape : kAnywhere) {
+    SoftmaxCase softmax;
+    softmax.rows = shape.rows;
+    softmax.cols = shape.cols;
+    softmax.in = softmax.dy = number % 2 == 0 ? MYGEMM_R_16F : MYGEMM_R_16BF;
+    softmax.out = number % 3 == 0 ? MYGEMM_R_16F : MYGEMM_R_16BF;
+    softmax.offset = number % 8;
+    cases.push_back(softmax);
+    softmax.out_offset = 1 + number % 5;
+    softmax.rows = std::min<int64_t>(softmax.rows, 9);
+    cases.push_back(softmax);
+    softmax.in = kMixes[number % 3][0];
+    softmax.dy = kMixes[number % 4 % 3][0];
+    softmax.out = kMixes[number % 3][1];
+    softmax.rows = std::min<int64_t>(shape.rows, 700);
+    softmax.out_offset = number % 2;
+    cases.push_back(softmax);
+    ++number;
+  }
+  run(in_all_modes(cases));
+}
+
 TEST_P(SoftmaxRow, InPlace) {
   std::vector<SoftmaxCase> cases;
-  for (const Shape& shape : {Shape{33, 40}, Shape{3, 1029}, Shape{3, 66051}}) {
+  for (const Shape& shape : {Shape{33, 40}, Shape{40, 77}, Shape{3, 1029}, Shape{3, 66051}}) {
     SoftmaxCase softmax;
     softmax.rows = shape.rows;
     softmax.cols = shape.cols;
@@ -126,6 +162,8 @@ TEST_P(SoftmaxRow, InPlace) {
     cases.push_back(softmax);
     softmax.in = softmax.dy = MYGEMM_R_16F;
     softmax.out = MYGEMM_R_16BF;  // another type of the same width
+    cases.push_back(softmax);
+    softmax.padding = 0;
     cases.push_back(softmax);
   }
   cases = in_all_modes(cases);

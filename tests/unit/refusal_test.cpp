@@ -69,6 +69,18 @@ TEST(Refusals, OfSoftmaxKernels) {
   const DeviceTraits& h200 = *find_device("H200");
   EXPECT_EQ(refusal(softmax(100, 513), h200, "warp", 0),
             "a row has more columns than a warp's registers hold");
+  EXPECT_EQ(refusal(softmax(100, 77, MYGEMM_R_16F), h200, "bundle", 0), "");
+  EXPECT_EQ(refusal(softmax(100, 80, MYGEMM_R_16F), h200, "bundle", 0),
+            "the rows consist of whole packs");
+  EXPECT_EQ(refusal(softmax(100, 77), h200, "bundle", 0),
+            "other kernels are fast at this number of columns");
+  SoftmaxProblem with_gaps = softmax(100, 77, MYGEMM_R_16F);
+  ++with_gaps.in.ld;
+  EXPECT_EQ(refusal(with_gaps, h200, "bundle", 0), "the rows have gaps between them");
+  SoftmaxProblem off_a_pack = softmax(100, 80, MYGEMM_R_16F);
+  off_a_pack.out.data = static_cast<char*>(off_a_pack.out.data) + 2;
+  EXPECT_EQ(refusal(off_a_pack, h200, "bundle", 0),
+            "the rows are short and a multiple of 8 columns");
   EXPECT_EQ(refusal(softmax(100, 32769), h200, "block", 0),
             "a row has more columns than a block's registers hold");
   EXPECT_EQ(refusal(softmax(100, 32768), h200, "block", 0), "");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/kernel.h"
+#include "kernels/softmax/bundle.h"
 #include "kernels/softmax/cluster.h"
 #include "kernels/softmax/facts.h"
 #include "kernels/softmax/registers.h"
@@ -23,12 +24,13 @@ inline double least_seconds(const SoftmaxKernel&, const SoftmaxFacts&) { return 
 // A part that a kernel does not use is not initialised, except for the member that says so: 0.
 // (Full initialisation would double the time of a plan.)
 struct SoftmaxConfig : LaunchConfig {
-  RowShape shape;      // selects the instantiation; kernels for GPUs
-  SoftmaxLanes lanes;  // warp
-  SoftmaxBlock block;  // block
-  WideRows rows;       // kernels for wide rows: runs > 0 means their order of summation
-  ClusterRing ring;    // cluster
-  SplitRows split;     // split
+  RowShape shape;        // selects the instantiation; kernels for GPUs
+  SoftmaxLanes lanes;    // warp, bundle
+  SoftmaxBundle bundle;  // bundle
+  SoftmaxBlock block;    // block
+  WideRows rows;         // kernels for wide rows: runs > 0 means their order of summation
+  ClusterRing ring;      // cluster
+  SplitRows split;       // split
 };
 
 }  // namespace mygemm

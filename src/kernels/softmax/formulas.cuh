@@ -184,7 +184,8 @@ __device__ __forceinline__ RowFactor factor_of(const SoftmaxProblem& p, const Sc
     const float largest = exponential_of<kExp>(scale, whole.maximum - to.shift, to);
     return {logf(sum / largest), 0.0f};
   }
-  const float high = 1.0f / sum;
+  // Sums are 1 to 2^102, or none. An approximation within an ulp of FP32 does for 16 bits.
+  const float high = kExp == Exp::k16Bit ? ptx::reciprocal_approx(sum) : 1.0f / sum;
   float rest = fmaf(-sum, high, 1.0f);
   if constexpr (std::is_same_v<Total, double>) {
     rest = fmaf(-static_cast<float>(whole.sum - sum), high, rest);

@@ -9,6 +9,10 @@ namespace mygemm {
 // A warp, or part of one, holds a row in registers.
 const char* configure_softmax_warp(const SoftmaxKernel&, const SoftmaxFacts&, const DeviceTraits&,
                                    const PlanOptions&, SoftmaxConfig*);
+// A block moves rows that begin anywhere through shared memory; a warp, or part of one, holds a
+// row.
+const char* configure_softmax_bundle(const SoftmaxKernel&, const SoftmaxFacts&, const DeviceTraits&,
+                                     const PlanOptions&, SoftmaxConfig*);
 // A block holds a row in registers.
 const char* configure_softmax_block(const SoftmaxKernel&, const SoftmaxFacts&, const DeviceTraits&,
                                     const PlanOptions&, SoftmaxConfig*);
@@ -27,6 +31,7 @@ const char* configure_softmax_naive(const SoftmaxKernel&, const SoftmaxFacts&, c
 
 namespace cuda {
 Status launch_softmax_warp(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
+Status launch_softmax_bundle(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 Status launch_softmax_block(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 Status launch_softmax_cluster(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 Status launch_softmax_split(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);

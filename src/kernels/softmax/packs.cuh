@@ -21,12 +21,16 @@ __device__ __forceinline__ void change_all(Packs<Format, kPacks>& x, mygemmDataT
   }
 }
 
-// Loads x as the formulas take it: negated where the scale is negative, times factor_of_x(), and
-// -inf for elements outside the row.
+// A value of x that the formulas take as no element.
+__device__ __forceinline__ float missing_x(const SoftmaxProblem& p) {
+  return p.scale < 0.0f ? INFINITY : -INFINITY;
+}
+
+// Makes of x what the formulas take: negated where the scale is negative, times factor_of_x(), and
+// -inf where missing_x() was loaded.
 template <class Format, int kPacks, class Place>
-__device__ __forceinline__ void load_x(const SoftmaxProblem& p, Packs<Format, kPacks>& x,
-                                       const void* row, const Place& at) {
-  load(x, row, p.in.type, at, p.scale < 0.0f ? INFINITY : -INFINITY);
+__device__ __forceinline__ void adjust_x(const SoftmaxProblem& p, Packs<Format, kPacks>& x,
+                                         const Place& at) {
   if (p.scale < 0.0f) {
     constexpr unsigned kSigns = Format::kKeepsFloats ? 0x80000000u : 0x80008000u;
 #pragma unroll
@@ -39,6 +43,14 @@ __device__ __forceinline__ void load_x(const SoftmaxProblem& p, Packs<Format, kP
   if (factor != 1.0f) [[unlikely]] {  // 0 * -inf would be NaN outside the row, as it is inside
     change_all(x, p.in.type, [&](float v, int k, int i) { return at.has(k, i) ? v * factor : v; });
   }
+}
+
+// Loads x as the formulas take it.
+template <class Format, int kPacks, class Place>
+__device__ __forceinline__ void load_x(const SoftmaxProblem& p, Packs<Format, kPacks>& x,
+                                       const void* row, const Place& at) {
+  load(x, row, p.in.type, at, missing_x(p));
+  adjust_x(p, x, at);
 }
 
 // Combines all values pairwise: a sum of 2^n terms has n roundings and short dependency chains.
@@ -80,6 +92,16 @@ __device__ __forceinline__ float largest(const SoftmaxProblem& p, const Packs<Fo
     });
   }
   return maximum;
+}
+
+// Subtracts C from x, once and for all. One branch for all elements: in exponentials() each takes a
+// predicated instruction. Every lane of the warp must call.
+template <class Format, int kPacks>
+__device__ __forceinline__ void subtract_once(Packs<Format, kPacks>& x, Reference& to) {
+  if (__any_sync(0xffffffffu, to.shift != 0.0f)) [[unlikely]] {
+    change_all(x, MYGEMM_R_32F, [&](float v, int, int) { return v - to.shift; });
+  }
+  to.shift = 0.0f;
 }
 
 // The sum of the exponentials; those of packs are added in `Total`. In a softmax whose format keeps
@@ -184,6 +206,20 @@ __device__ __forceinline__ MaxTotal<Total> warp_merge(const Scale& scale, MaxSum
   const float maximum = warp_reduce<Max>(part.maximum);
   const float own = part.sum * weight(scale, part.maximum, Reference(scale, maximum));
   return {maximum, warp_reduce<Sum>(static_cast<Total>(own))};
+}
+
+// The row of which 2^log2_lanes lanes of a warp hold x, in its place.
+template <class Format, int kPacks>
+__device__ __forceinline__ void softmax_of_lanes(const SoftmaxProblem& p, const Scale& scale,
+                                                 Packs<Format, kPacks>& x, int log2_lanes) {
+  MaxTotal<typename Format::Total> row;
+  row.maximum = warp_reduce<Max>(largest(p, x), log2_lanes);
+  Reference to(scale, row.maximum);
+  if (Format::kKeepsFloats && !p.log_mode()) subtract_once(x, to);
+  row.sum = warp_reduce<Sum>(
+      exponentials<kNarrowExp<Format>, typename Format::Total>(p, scale, x, to), log2_lanes);
+  constexpr bool kExact = Format::kThorough || (Format::kAccurate && kPacks == 1);  // one column
+  finish<kExact>(p, scale, x, row.maximum, factor_of<kNarrowExp<Format>>(p, scale, row));
 }
 
 }  // namespace mygemm

@@ -19,6 +19,12 @@ constexpr SoftmaxKernel kKernels[] = {
      .configure = configure_softmax_warp,
      .launch = cuda_launcher<cuda::launch_softmax_warp>(),
      .figures = {.reads = 1, .efficiency = 0.98}},
+    {.name = "bundle",  // 0.92 to 1.00 from 6 columns on
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_softmax_bundle,
+     .launch = cuda_launcher<cuda::launch_softmax_bundle>(),
+     .figures = {.reads = 1, .efficiency = 0.985}},
     {.name = "block",  // 0.97 to 1.00 up to 32768 columns of fp32
      .min_cc = 75,
      .max_cc = INT_MAX,
@@ -86,6 +92,7 @@ std::string describe(const SoftmaxConfig& config) {
     result += text(", %d lanes a row, %d accesses each", 1 << config.lanes.log2_lanes,
                    config.lanes.packs);
   }
+  if (config.bundle.rows > 0) result += text(", %d rows a block", config.bundle.rows);
   if (config.block.packs > 0) result += text(", %d accesses a thread", config.block.packs);
   if (config.rows.runs > 0) {
     result += text(", %lld tiles a row in %d runs", static_cast<long long>(config.rows.tiles),

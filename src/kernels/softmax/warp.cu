@@ -24,13 +24,7 @@ __device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, 
   const Scale scale(p, Format::kAccurate);
   Packs<Format, kPacks> x;
   load_x(p, x, address_of<Format>(p.in, r), at);
-  MaxTotal<typename Format::Total> row;
-  row.maximum = warp_reduce<Max>(largest(p, x), log2_lanes);
-  const Reference to(scale, row.maximum);
-  row.sum = warp_reduce<Sum>(
-      exponentials<kNarrowExp<Format>, typename Format::Total>(p, scale, x, to), log2_lanes);
-  constexpr bool kExact = Format::kThorough || (Format::kAccurate && kPacks == 1);  // one column
-  finish<kExact>(p, scale, x, row.maximum, factor_of<kNarrowExp<Format>>(p, scale, row));
+  softmax_of_lanes(p, scale, x, log2_lanes);
   store(x, address_of<Format>(p.out, r), p.out.type, at);
 }
 

@@ -49,13 +49,7 @@ struct LaneSum {
   __device__ __forceinline__ void add(const SoftmaxProblem& p, const Scale& scale,
                                       Tile<Format>& x) {
     Reference to = see(scale, largest(p, x));
-    if (Format::kKeepsFloats && !p.log_mode()) {
-      // One branch for all elements; in exponentials() each would take a predicated instruction.
-      if (__any_sync(0xffffffffu, to.shift != 0.0f)) {
-        change_all(x, p.in.type, [&](float v, int, int) { return v - to.shift; });
-      }
-      to.shift = 0.0f;
-    }
+    if (Format::kKeepsFloats && !p.log_mode()) subtract_once(x, to);
     seen.sum += exponentials<kWideExp<Format>>(p, scale, x, to);
   }
   // Adds the maximum and sum of a tile that another warp computed.

@@ -14,6 +14,11 @@ inline float exp2_approx(float x) {
   return value < FLT_MIN ? 0.0f : value;
 }
 
+inline float reciprocal_approx(float x) {
+  const float value = 1.0f / (std::fabs(x) < FLT_MIN ? std::copysign(0.0f, x) : x);
+  return std::fabs(value) < FLT_MIN ? std::copysign(0.0f, value) : value;
+}
+
 inline float max_or_nan(float x, float y) { return x < y ? y : x; }
 
 inline void fma_in_order(float& d, float a, float b) { d = std::fma(a, b, d); }
