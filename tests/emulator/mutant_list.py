@@ -1,5 +1,5 @@
-"""The mutants that tests must notice, but those of products on tensor cores and of cross entropy:
-see mutants.py."""
+"""The mutants that tests must notice, but those of products on tensor cores, of softmax and of cross
+entropy: see mutants.py."""
 
 from typing import NamedTuple
 
@@ -29,9 +29,6 @@ FUSED = "Kernels/GemmEpilogue."
 AUX = "Kernels/GemmEpilogueAux."
 PLANNED = "GemmEpiloguePlanned."
 CONJUGATE = "Rows/GemmRow.ConjugateTransposeIsTranspose/"
-SOFTMAX_SHAPES = "Rows/SoftmaxRow.ShapesAndLayouts/"
-SOFTMAX_SCALES = "Rows/SoftmaxRow.Scales/"
-SOFTMAX_ANYWHERE = "Rows/SoftmaxRow.RowsThatBeginAnywhere/"
 TRANSPOSE_SHAPES = "Rows/TransposeRow.ShapesSizesAndLayouts/"
 TRANSPOSE_NARROW = "Rows/TransposeRow.NarrowAndSmall/"
 
@@ -51,12 +48,6 @@ THIN_COMMON = "kernels/gemm/thin_common.cuh"
 TMA = "kernels/gemm/tma/tma.cuh"
 TMA_STORE = "kernels/gemm/tma/store.cuh"
 FIXUP = "kernels/gemm/persistent/fixup.cuh"
-REDUCE = "kernels/reduce.cuh"
-SOFTMAX_BLOCK = "kernels/softmax/block.cu"
-SOFTMAX_BUNDLE = "kernels/softmax/bundle.cuh"
-SOFTMAX_REREAD = "kernels/softmax/reread.cu"
-SOFTMAX_SPLIT = "kernels/softmax/split.cu"
-SOFTMAX_CLUSTER = "kernels/softmax/cluster.cu"
 TRANSPOSE_IN_PLACE = "kernels/transpose/in_place.cu"
 TRANSPOSE_NARROW_CU = "kernels/transpose/narrow.cu"
 TRANSPOSE_PATCHES = "kernels/transpose/patches.cuh"
@@ -194,44 +185,6 @@ MUTANTS = [
     Mutant("gemm thin, rows: warps' sums added too early", THIN_DEPTH,
            "__syncthreads();", "{}", THIN_PARTS + "thin_4", occurrence=3, occurrences=3,
            **THIN_4),
-    Mutant("block reduction: no barrier", REDUCE,
-           "__syncthreads();", "", SOFTMAX_SCALES + "block", compiled=SOFTMAX_BLOCK),
-    Mutant("softmax block: no barrier", SOFTMAX_BLOCK,
-           "__syncthreads();", "", SOFTMAX_SCALES + "block", occurrence=1, occurrences=2),
-    Mutant("softmax block: no barrier before the next row", SOFTMAX_BLOCK,
-           "__syncthreads();", "{}", SOFTMAX_SCALES + "block", occurrence=2, occurrences=2,
-           few_blocks=True),
-    *(Mutant(f"softmax bundle: {name}", SOFTMAX_BUNDLE, find, "{}", SOFTMAX_ANYWHERE + "bundle",
-             compiled="kernels/softmax/bundle_fp32.cu", occurrence=occurrence, occurrences=count,
-             few_blocks=True)
-      for name, find, occurrence, count in [
-          ("no wait for copies", "ptx::cp_async_wait_all();", 1, 1),
-          ("no barrier before the rows", "__syncthreads();", 1, 3),
-          ("no barrier before the results leave", "__syncthreads();", 2, 3),
-          ("no barrier before the next bundle", "__syncthreads();", 3, 3)]),
-    Mutant("softmax reread: no barrier", SOFTMAX_REREAD,
-           "__syncthreads();", "", SOFTMAX_SCALES + "reread", occurrence=1, occurrences=2),
-    Mutant("softmax reread: no barrier before the next row", SOFTMAX_REREAD,
-           "__syncthreads();", "{}", SOFTMAX_SCALES + "reread", occurrence=2, occurrences=2,
-           few_blocks=True),
-    Mutant("softmax split: no barrier", SOFTMAX_SPLIT,
-           "__syncthreads();", "{}", SOFTMAX_SCALES + "split"),
-    Mutant("softmax cluster: always the same slot refilled", SOFTMAX_CLUSTER,
-           "write_at.advance(used_slots);", "", SOFTMAX_SCALES + "cluster", few_blocks=True),
-    Mutant("softmax cluster: no wait for the other blocks", SOFTMAX_CLUSTER,
-           "ptx::mbarrier_wait(&exchange.barrier, turn.phase);", "",
-           SOFTMAX_SCALES + "cluster"),
-    Mutant("softmax cluster: no wait for a tile", SOFTMAX_CLUSTER,
-           "ptx::mbarrier_wait(&full[add_at.slot], add_at.phase);", "",
-           SOFTMAX_SCALES + "cluster"),
-    Mutant("softmax cluster: one exchange for all rows", SOFTMAX_CLUSTER,
-           "turn.advance(2);", "turn.phase ^= 1;", SOFTMAX_SCALES + "cluster", few_blocks=True),
-    Mutant("softmax cluster: a row is drawn twice", SOFTMAX_CLUSTER,
-           "atomicAdd(counter, 1ull)", "atomicAdd(counter, 0ull)", SOFTMAX_SCALES + "cluster",
-           few_blocks=True),
-    Mutant("warp reduction: last step missing", REDUCE,
-           "for (int step = 0; step < 5; ++step)", "for (int step = 0; step < 4; ++step)",
-           SOFTMAX_SHAPES + "warp", compiled="kernels/softmax/warp.cu"),
     Mutant("transpose tiled: no barrier", TRANSPOSE_TILED, "__syncthreads();", "",
            TRANSPOSE_SHAPES + "tiled", occurrence=1, occurrences=2),
     Mutant("transpose square in place: no barrier", TRANSPOSE_TILED, "__syncthreads();", "",

@@ -180,7 +180,7 @@ TEST_P(SoftmaxRow, InPlace) {
 TEST_P(SoftmaxRow, Scales) {
   std::vector<SoftmaxCase> cases;
   for (const float scale : {-1.0f, 0.0f, 0.125f, -0.3f, 5.0f}) {
-    for (const int64_t cols : {50, 700, 33001}) {
+    for (const int64_t cols : {45, 700, 33001}) {
       SoftmaxCase softmax;
       softmax.rows = 3;
       softmax.cols = cols;

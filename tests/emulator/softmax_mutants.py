@@ -1,0 +1,54 @@
+"""The mutants of softmax: see mutants.py."""
+
+from mutant_list import Mutant
+
+SOFTMAX_SHAPES = "Rows/SoftmaxRow.ShapesAndLayouts/"
+SOFTMAX_SCALES = "Rows/SoftmaxRow.Scales/"
+SOFTMAX_ANYWHERE = "Rows/SoftmaxRow.RowsThatBeginAnywhere/"
+SOFTMAX_BLOCK = "kernels/softmax/block.cu"
+SOFTMAX_BUNDLE = "kernels/softmax/bundle.cuh"
+SOFTMAX_REREAD = "kernels/softmax/reread.cu"
+SOFTMAX_SPLIT = "kernels/softmax/split.cu"
+SOFTMAX_CLUSTER = "kernels/softmax/cluster.cu"
+REDUCE = "kernels/reduce.cuh"
+
+SOFTMAX_MUTANTS = [
+    Mutant("block reduction: no barrier", REDUCE,
+           "__syncthreads();", "", SOFTMAX_SCALES + "block", compiled=SOFTMAX_BLOCK),
+    Mutant("softmax block: no barrier", SOFTMAX_BLOCK,
+           "__syncthreads();", "", SOFTMAX_SCALES + "block", occurrence=1, occurrences=2),
+    Mutant("softmax block: no barrier before the next row", SOFTMAX_BLOCK,
+           "__syncthreads();", "{}", SOFTMAX_SCALES + "block", occurrence=2, occurrences=2,
+           few_blocks=True),
+    *(Mutant(f"softmax bundle: {name}", SOFTMAX_BUNDLE, find, "{}", SOFTMAX_ANYWHERE + "bundle",
+             compiled="kernels/softmax/bundle_fp32.cu", occurrence=occurrence, occurrences=count,
+             few_blocks=True)
+      for name, find, occurrence, count in [
+          ("no wait for copies", "ptx::cp_async_wait_all();", 1, 1),
+          ("no barrier before the rows", "__syncthreads();", 1, 3),
+          ("no barrier before the results leave", "__syncthreads();", 2, 3),
+          ("no barrier before the next bundle", "__syncthreads();", 3, 3)]),
+    Mutant("softmax reread: no barrier", SOFTMAX_REREAD,
+           "__syncthreads();", "", SOFTMAX_SCALES + "reread", occurrence=1, occurrences=2),
+    Mutant("softmax reread: no barrier before the next row", SOFTMAX_REREAD,
+           "__syncthreads();", "{}", SOFTMAX_SCALES + "reread", occurrence=2, occurrences=2,
+           few_blocks=True),
+    Mutant("softmax split: no barrier", SOFTMAX_SPLIT,
+           "__syncthreads();", "{}", SOFTMAX_SCALES + "split"),
+    Mutant("softmax cluster: always the same slot refilled", SOFTMAX_CLUSTER,
+           "write_at.advance(used_slots);", "", SOFTMAX_SCALES + "cluster", few_blocks=True),
+    Mutant("softmax cluster: no wait for the other blocks", SOFTMAX_CLUSTER,
+           "ptx::mbarrier_wait(&exchange.barrier, turn.phase);", "",
+           SOFTMAX_SCALES + "cluster"),
+    Mutant("softmax cluster: no wait for a tile", SOFTMAX_CLUSTER,
+           "ptx::mbarrier_wait(&full[add_at.slot], add_at.phase);", "",
+           SOFTMAX_SCALES + "cluster"),
+    Mutant("softmax cluster: one exchange for all rows", SOFTMAX_CLUSTER,
+           "turn.advance(2);", "turn.phase ^= 1;", SOFTMAX_SCALES + "cluster", few_blocks=True),
+    Mutant("softmax cluster: a row is drawn twice", SOFTMAX_CLUSTER,
+           "atomicAdd(counter, 1ull)", "atomicAdd(counter, 0ull)", SOFTMAX_SCALES + "cluster",
+           few_blocks=True),
+    Mutant("warp reduction: last step missing", REDUCE,
+           "for (int step = 0; step < 5; ++step)", "for (int step = 0; step < 4; ++step)",
+           SOFTMAX_SHAPES + "warp", compiled="kernels/softmax/warp.cu"),
+]
