@@ -1,5 +1,5 @@
-"""The mutants that tests must notice, but those of products on tensor cores, softmax and cross entropy:
-see mutants.py."""
+"""The mutants that tests must notice, but those of products on tensor cores, of softmax and of
+cross entropy: see mutants.py."""
 
 from typing import NamedTuple
 
