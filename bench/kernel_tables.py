@@ -3,7 +3,8 @@
 
 Usage: bench/kernel_tables.py [--write | --check] [--results FOLDER] [--documents FOLDER]
 
-Each shape of a run counts for the kernel that the plan chose for it.
+Each shape of a softmax or a transpose counts for the kernel that the plan chose for it; cross
+entropy has a line for each shape.
 """
 
 import argparse
@@ -14,7 +15,6 @@ import runs
 import tables
 
 ROOT = tables.ROOT
-PAGES = {"softmax": "docs/kernels/softmax.md", "transpose": "docs/kernels/transpose.md"}
 
 
 def element_of(result):
@@ -47,6 +47,20 @@ def by_kernel(run, name):
                          "geometric mean", "most"], lines) + "\n" + tables.source(run, name)
 
 
+def by_shape(run, name):
+    """A line for each shape."""
+    lines = [[result["label"], result["kernel"], tables.microseconds(result),
+              tables.times(result, "copy"), tables.times(result, "PyTorch")]
+             for result in tables.first_of_each(runs.measured(run, name))]
+    return blocks.table(["rows × classes", "kernel", "µs", "speed over a copy", "over PyTorch"],
+                        lines) + "\n" + tables.source(run, name)
+
+
+PAGES = {"softmax": ("docs/kernels/softmax.md", by_kernel),
+         "transpose": ("docs/kernels/transpose.md", by_kernel),
+         "cross_entropy": ("docs/kernels/cross_entropy.md", by_shape)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     job = parser.add_mutually_exclusive_group()
@@ -56,8 +70,8 @@ def main():
     parser.add_argument("--documents", type=pathlib.Path, default=ROOT)
     arguments = parser.parse_args()
     all_runs = tables.load_all(arguments.results)
-    for name, page in PAGES.items():
-        contents = {"bench/kernel_tables.py": by_kernel(all_runs[name], name)}
+    for name, (page, table_of) in PAGES.items():
+        contents = {"bench/kernel_tables.py": table_of(all_runs[name], name)}
         if arguments.write:
             blocks.write(arguments.documents / page, contents)
         elif arguments.check:

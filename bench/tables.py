@@ -21,7 +21,7 @@ FILES = {"default": "h200-sgemm-default.json", "strict": "h200-sgemm.json",
          "short": "h200-sgemm-short.json", "random": "h200-sgemm-random.json",
          "random_default": "h200-sgemm-random-default.json",
          "data": "h200-sgemm-data.json", "triangles": "h200-gemm-triangles.json",
-         "softmax": "h200-softmax.json",
+         "softmax": "h200-softmax.json", "cross_entropy": "h200-cross-entropy.json",
          "transpose": "h200-transpose.json", "hot": "h200-transpose-hot.json",
          "overhead": "h200-overhead.json"}
 NO_RUN = "No such run is in the repository yet.\n"
