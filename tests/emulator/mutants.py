@@ -36,9 +36,10 @@ from typing import NamedTuple
 from bf16x6_mutants import BF16X6_MUTANTS
 from mutant_list import MUTANTS
 from tensor_mutants import TENSOR_MUTANTS
+from transpose_mutants import TRANSPOSE_MUTANTS
 
 TEST_SECONDS = 120
-ALL_MUTANTS = MUTANTS + TENSOR_MUTANTS + BF16X6_MUTANTS
+ALL_MUTANTS = MUTANTS + TRANSPOSE_MUTANTS + TENSOR_MUTANTS + BF16X6_MUTANTS
 NOTICED = pathlib.Path(__file__).with_name("mutants-noticed.json")
 SAMPLE = 8  # mutants that --changed runs in any case
 
