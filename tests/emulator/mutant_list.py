@@ -1,5 +1,5 @@
-"""The mutants that tests must notice, but those of products on tensor cores, of softmax and of
-cross entropy: see mutants.py."""
+"""The mutants that tests must notice, but those of products on tensor cores, of softmax, of cross
+entropy and of transposes: see mutants.py."""
 
 from typing import NamedTuple
 
@@ -29,8 +29,6 @@ FUSED = "Kernels/GemmEpilogue."
 AUX = "Kernels/GemmEpilogueAux."
 PLANNED = "GemmEpiloguePlanned."
 CONJUGATE = "Rows/GemmRow.ConjugateTransposeIsTranspose/"
-TRANSPOSE_SHAPES = "Rows/TransposeRow.ShapesSizesAndLayouts/"
-TRANSPOSE_NARROW = "Rows/TransposeRow.NarrowAndSmall/"
 
 EPILOGUE = "kernels/epilogue.cuh"
 GEMM_NAIVE = "kernels/gemm/naive.cu"
@@ -48,13 +46,6 @@ THIN_COMMON = "kernels/gemm/thin_common.cuh"
 TMA = "kernels/gemm/tma/tma.cuh"
 TMA_STORE = "kernels/gemm/tma/store.cuh"
 FIXUP = "kernels/gemm/persistent/fixup.cuh"
-TRANSPOSE_IN_PLACE = "kernels/transpose/in_place.cu"
-TRANSPOSE_NARROW_CU = "kernels/transpose/narrow.cu"
-TRANSPOSE_PATCHES = "kernels/transpose/patches.cuh"
-TRANSPOSE_SHIFTED = "kernels/transpose/shifted.cu"
-TRANSPOSE_TILED = "kernels/transpose/tiled.cu"
-TRANSPOSE_TMA = "kernels/transpose/tma.cu"
-TRANSPOSE_VECTOR = "kernels/transpose/vector.cu"
 
 # The instance of a header's templates that is compiled: one of those in a source.
 SMALL_16X16 = {"compiled": "kernels/gemm/small.cu", "instance": "Tile16x16"}
@@ -185,28 +176,6 @@ MUTANTS = [
     Mutant("gemm thin, rows: warps' sums added too early", THIN_DEPTH,
            "__syncthreads();", "{}", THIN_PARTS + "thin_4", occurrence=3, occurrences=3,
            **THIN_4),
-    Mutant("transpose tiled: no barrier", TRANSPOSE_TILED, "__syncthreads();", "",
-           TRANSPOSE_SHAPES + "tiled", occurrence=1, occurrences=2),
-    Mutant("transpose square in place: no barrier", TRANSPOSE_TILED, "__syncthreads();", "",
-           TRANSPOSE_SHAPES + "square_in_place", occurrence=2, occurrences=2),
-    Mutant("transpose vector: no barrier", TRANSPOSE_VECTOR, "__syncthreads();", "",
-           TRANSPOSE_SHAPES + "vector"),
-    Mutant("transpose shifted: no barrier", TRANSPOSE_SHIFTED, "__syncthreads();", "",
-           TRANSPOSE_SHAPES + "shifted"),
-    Mutant("transpose vector in place: no barrier", TRANSPOSE_IN_PLACE, "__syncthreads();", "",
-           TRANSPOSE_SHAPES + "vector_in_place"),
-    Mutant("transpose narrow, output runs: no barrier", TRANSPOSE_NARROW_CU, "__syncthreads();", "",
-           TRANSPOSE_NARROW + "narrow", occurrence=1, occurrences=2),
-    Mutant("transpose narrow, input runs: no barrier", TRANSPOSE_NARROW_CU, "__syncthreads();", "",
-           TRANSPOSE_NARROW + "narrow", occurrence=2, occurrences=2),
-    Mutant("transpose tma: no barrier after the initialisation", TRANSPOSE_TMA, "__syncthreads();",
-           "", TRANSPOSE_SHAPES + "tma", occurrence=1, occurrences=3),
-    Mutant("transpose tma: no wait for the tile", TRANSPOSE_TMA, "ptx::mbarrier_wait(barrier, 0);",
-           "", TRANSPOSE_SHAPES + "tma"),
-    Mutant("transpose tma: staged over the fetched tile too early", TRANSPOSE_TMA,
-           "__syncthreads();", "", TRANSPOSE_SHAPES + "tma", occurrence=2, occurrences=3),
-    Mutant("transpose tma: no barrier before the stores", TRANSPOSE_TMA, "__syncthreads();", "",
-           TRANSPOSE_SHAPES + "tma", occurrence=3, occurrences=3),
 
     # Operands that must not be read, and work that must be done all the same.
     Mutant("gemm: reads C at beta = 0", EPILOGUE,
@@ -253,20 +222,6 @@ MUTANTS = [
            "for (int64_t split = lane; split < splits; split += kLanes)",
            "for (int64_t split = lane; split + 1 < splits; split += kLanes)",
            INTEGERS + "splitk_64x64"),
-    Mutant("transpose tiled: edge of the tile not checked", TRANSPOSE_TILED,
-           "if (r < from.rows && c < from.cols) value", "if (r < from.rows) value",
-           TRANSPOSE_SHAPES + "tiled"),
-    Mutant("transpose vector: writes past the end of rows", TRANSPOSE_PATCHES,
-           "if (to == nullptr || left < kPackElements<kBytes>) return;",
-           "if (to == nullptr) return;", TRANSPOSE_SHAPES + "vector", compiled=TRANSPOSE_VECTOR),
-    Mutant("transpose shifted: ends of rows not written", TRANSPOSE_SHIFTED, "if (!ends) return;",
-           "return;", TRANSPOSE_SHAPES + "shifted"),
-    Mutant("transpose shifted: the neighbour's pack not used", TRANSPOSE_SHIFTED,
-           "pack_of_lane(patch[i], lane + 1, lanes)", "pack_of_lane(patch[i], lane, lanes)",
-           TRANSPOSE_SHAPES + "shifted"),
-    Mutant("transpose narrow: rows past the end of the run read", TRANSPOSE_NARROW_CU,
-           "length * cols * matrices);", "grid.length * cols * grid.matrices);",
-           TRANSPOSE_NARROW + "narrow"),
 
     # The general product's epilogue.
     Mutant("gemm bias: always the tile's first", EPILOGUE, "__ldg(bias_ + row)", "__ldg(bias_)",

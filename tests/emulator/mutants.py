@@ -38,10 +38,11 @@ from cross_entropy_mutants import CROSS_ENTROPY_MUTANTS
 from mutant_list import MUTANTS
 from softmax_mutants import SOFTMAX_MUTANTS
 from tensor_mutants import TENSOR_MUTANTS
+from transpose_mutants import TRANSPOSE_MUTANTS
 
 TEST_SECONDS = 120
-ALL_MUTANTS = (MUTANTS + SOFTMAX_MUTANTS + CROSS_ENTROPY_MUTANTS + TENSOR_MUTANTS +
-               BF16X6_MUTANTS)
+ALL_MUTANTS = (MUTANTS + SOFTMAX_MUTANTS + CROSS_ENTROPY_MUTANTS + TRANSPOSE_MUTANTS +
+               TENSOR_MUTANTS + BF16X6_MUTANTS)
 NOTICED = pathlib.Path(__file__).with_name("mutants-noticed.json")
 SAMPLE = 8  # mutants that --changed runs in any case
 

@@ -219,6 +219,14 @@ void add_transpose(Golden* golden) {
     golden->add("transpose " + std::to_string(size) + " bytes 4096x4096",
                 transpose(size, 4096, 4096));
   }
+  for (const int64_t size : {1, 2, 4, 8}) {
+    const std::string bytes = "transpose " + std::to_string(size) + " bytes ";
+    for (const auto& [rows, cols] :
+         {std::pair{8191, 8193}, {8192, 8193}, {8193, 8192}, {17, 1 << 20}}) {
+      golden->add(bytes + by(rows, cols), transpose(size, rows, cols));
+    }
+    golden->add(bytes + "8191x8191 in place", transpose_in_place(size, 8191, 8191));
+  }
   golden->add("transpose 4 bytes 8x8 batch 100000", transpose(4, 8, 8, 100000));
   golden->add("transpose 4 bytes 1024x512 batch 32", transpose(4, 1024, 512, 32));
   golden->add("transpose 4 bytes 512x512 batch 32 in place", transpose_in_place(4, 512, 512, 32));

@@ -248,8 +248,10 @@ TEST(Plan, EveryTransposeKernelIsChosenForSomeProblem) {
     }
   }
   add_choices(transpose(4, 3, 10000000), &chosen);
-  add_choices(transpose(8, 4001, 4003), &chosen);
+  add_choices(transpose(1, 16385, 16384), &chosen);
+  add_choices(transpose(16, 4001, 4003), &chosen);
   add_choices(transpose_in_place(8, 64, 64), &chosen);
+  add_choices(transpose_in_place(4, 8191, 8191), &chosen);
   check_reachable<TransposeProblem>(chosen, {"naive", "tma", "square_in_place"});
 }
 

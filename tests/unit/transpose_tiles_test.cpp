@@ -16,6 +16,7 @@ namespace {
 
 using mygemm::DeviceTraits;
 using mygemm::find_device;
+using mygemm::GatheredGrid;
 using mygemm::kernels_for;
 using mygemm::NarrowGrid;
 using mygemm::PatchGrid;
@@ -86,15 +87,50 @@ TEST(TransposeTiles, FillTheGpuAndFitNarrowMatrices) {
 }
 
 TEST(TransposeTiles, OverlapWhereRowsAreShifted) {
-  const auto shifted_grid = [](const TransposeProblem& p) {
-    return config_of("shifted", p).patches;
-  };
-  const PatchGrid input = shifted_grid(transpose(4, 8192, 8193));  // ldin is odd, ldout is not
-  EXPECT_EQ(input.step_c, (4 << input.tile.log2_cols) - 8);
-  EXPECT_EQ(input.step_r, 4 << input.tile.log2_rows);
-  const PatchGrid output = shifted_grid(transpose(4, 8193, 8192));
+  const PatchGrid output = config_of("shifted", transpose(4, 8193, 8192)).patches;
   EXPECT_EQ(output.step_c, 4 << output.tile.log2_cols);
   EXPECT_EQ(output.step_r, (4 << output.tile.log2_rows) - 8);
+  const auto gathered_grid = [](int64_t rows, int64_t cols) {
+    return config_of("gathered", transpose(4, rows, cols)).gathered;
+  };
+  EXPECT_EQ(gathered_grid(8192, 8193).rows, gathered_grid(8192, 8193).step_r);
+  EXPECT_EQ(gathered_grid(8193, 8193).rows, gathered_grid(8193, 8193).step_r + 8);
+}
+
+// Rows of a tile in shared memory do not overlap, lie at addresses congruent to those of the
+// matrix's rows modulo 16, and kPackElements of them are an odd number of packs, so that 8 lanes
+// read in different banks; but in runs, where lanes read in any order.
+TEST(TransposeTiles, GatheredTilesCoverTheMatrixWithoutBankConflicts) {
+  Random random(13);
+  int checked = 0;
+  for (int i = 0; i < 3000; ++i) {
+    TransposeProblem p;
+    random_problem(random, &p);
+    for (const char* name : {"gathered", "gathered_runs", "gathered_in_place"}) {
+      const TransposeConfig config = config_of(name, p);
+      const GatheredGrid& grid = config.gathered;
+      if (grid.packs == 0) continue;
+      ++checked;
+      const bool runs = std::strcmp(name, "gathered_runs") == 0;
+      check_side(p.rows, grid.tiles_r, grid.step_r);
+      if (grid.order != TileOrder::kTwoStreams) check_side(p.cols, grid.tiles_c, grid.step_c);
+      EXPECT_TRUE(config.threads % 128 == 0 && config.threads <= 512) << name;
+      EXPECT_LE(grid.packs, config.threads) << name;
+      EXPECT_GE(grid.pitch, 16 * grid.packs) << name;
+      EXPECT_EQ((grid.pitch - p.ldin % 16 * p.element_size) % 16, 0) << name;
+      const int64_t pack = 16 / p.element_size;
+      const int skew = grid.skewed && !runs ? mygemm::kGatherSkew : 0;
+      if (!runs) {
+        EXPECT_EQ((pack * grid.pitch + skew) % 32, 16) << name;
+      }
+      const int64_t rows = grid.rows;
+      EXPECT_GE(static_cast<int64_t>(grid.tile_bytes),
+                15 + (rows - 1) * grid.pitch + (rows - 1) / pack * skew + 16 * grid.packs)
+          << name;
+      EXPECT_GE(config.blocks, 0) << name;
+    }
+  }
+  EXPECT_GT(checked, 500);
 }
 
 TEST(TransposeTiles, PairsAreTheLowerTriangle) {

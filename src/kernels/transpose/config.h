@@ -3,6 +3,7 @@
 
 #include "kernels/kernel.h"
 #include "kernels/transpose/facts.h"
+#include "kernels/transpose/gathered.h"
 #include "kernels/transpose/tiles.h"
 
 namespace mygemm {
@@ -34,12 +35,12 @@ inline double least_seconds(const TransposeKernel& kernel, const TransposeFacts&
 struct TransposeConfig : LaunchConfig {
   PatchGrid patches;         // kernels on tiles of patches: threads > 0
   NarrowGrid narrow;         // narrow: length > 0
+  GatheredGrid gathered;     // kernels that gather: packs > 0
   int64_t tiles_r, tiles_c;  // tiled, square_in_place: tiles of a matrix
   int64_t copy_blocks;       // through_workspace: of the copy; 0: a plain memory copy
   bool tiled = false;        // tiles_r and tiles_c are set
   bool streamed = false;     // vector: Caching::kStreamed
-  bool shift_in = false;     // shifted: rows of the input do not begin at sectors
-  bool shift_out = false;    // shifted: rows of the output do not begin at sectors
+  bool shifted = false;      // through_workspace: from there by the kernel `shifted`
 };
 
 }  // namespace mygemm

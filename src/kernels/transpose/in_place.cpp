@@ -46,10 +46,13 @@ const char* configure_transpose_through_workspace(const TransposeKernel& kernel,
   // The address of a workspace is aligned to more than any access is, as nullptr is.
   const TransposeProblem from = from_workspace(p, nullptr);
   const RowAlignment alignment = row_alignment(from);
-  if (alignment.in_packs()) {
+  if (alignment.in < kPackBytes) {  // never of elements of 16 bytes
+    set_gathered_grid(from, alignment, device, config);
+  } else if (alignment.out >= kPackBytes) {
     set_vector_grid(from, device, config);
   } else {
-    set_shifted_grid(from, alignment, device, config);
+    config->shifted = true;
+    set_shifted_grid(from, device, config);
   }
   if (config->blocks > kMostGridBlocks) return kTooManyTilesReason;
   config->workspace_bytes = dense_bytes(p, p.batch_count);

@@ -92,8 +92,9 @@ Status cuda::launch_transpose_through_workspace(const TransposeProblem& p,
     }));
   }
   const TransposeProblem from = from_workspace(p, context.workspace);
-  return config.shift_in || config.shift_out ? launch_transpose_shifted(from, config, context)
-                                             : launch_transpose_vector(from, config, context);
+  if (config.gathered.packs > 0) return launch_transpose_gathered(from, config, context);
+  return config.shifted ? launch_transpose_shifted(from, config, context)
+                        : launch_transpose_vector(from, config, context);
 }
 
 }  // namespace mygemm

@@ -12,9 +12,19 @@ const char* configure_transpose_vector(const TransposeKernel&, const TransposeFa
 // The same with input tiles loaded through a tensor map.
 const char* configure_transpose_tma(const TransposeKernel&, const TransposeFacts&,
                                     const DeviceTraits&, const PlanOptions&, TransposeConfig*);
-// Vectorised accesses for rows that begin anywhere.
+// Vectorised accesses where rows of the output begin anywhere.
 const char* configure_transpose_shifted(const TransposeKernel&, const TransposeFacts&,
                                         const DeviceTraits&, const PlanOptions&, TransposeConfig*);
+// Packs of the output gathered by element, for rows that begin anywhere; few rows without gaps in
+// the output; square matrices in place.
+const char* configure_transpose_gathered(const TransposeKernel&, const TransposeFacts&,
+                                         const DeviceTraits&, const PlanOptions&, TransposeConfig*);
+const char* configure_transpose_gathered_runs(const TransposeKernel&, const TransposeFacts&,
+                                              const DeviceTraits&, const PlanOptions&,
+                                              TransposeConfig*);
+const char* configure_transpose_gathered_in_place(const TransposeKernel&, const TransposeFacts&,
+                                                  const DeviceTraits&, const PlanOptions&,
+                                                  TransposeConfig*);
 // Narrow and small matrices without gaps.
 const char* configure_transpose_narrow(const TransposeKernel&, const TransposeFacts&,
                                        const DeviceTraits&, const PlanOptions&, TransposeConfig*);
@@ -36,10 +46,11 @@ const char* configure_transpose_through_workspace(const TransposeKernel&, const 
 const char* configure_transpose_naive(const TransposeKernel&, const TransposeFacts&,
                                       const DeviceTraits&, const PlanOptions&, TransposeConfig*);
 
-// The grids of two of these kernels alone, for other ones that launch them.
+// The grids of three of these kernels alone, for other ones that launch them.
 void set_vector_grid(const TransposeProblem&, const DeviceTraits&, TransposeConfig*);
-void set_shifted_grid(const TransposeProblem&, const RowAlignment&, const DeviceTraits&,
-                      TransposeConfig*);
+void set_gathered_grid(const TransposeProblem&, const RowAlignment&, const DeviceTraits&,
+                       TransposeConfig*);
+void set_shifted_grid(const TransposeProblem&, const DeviceTraits&, TransposeConfig*);
 
 namespace cuda {
 Status launch_transpose_vector(const TransposeProblem&, const TransposeConfig&,
@@ -47,6 +58,12 @@ Status launch_transpose_vector(const TransposeProblem&, const TransposeConfig&,
 Status launch_transpose_tma(const TransposeProblem&, const TransposeConfig&, const LaunchContext&);
 Status launch_transpose_shifted(const TransposeProblem&, const TransposeConfig&,
                                 const LaunchContext&);
+Status launch_transpose_gathered(const TransposeProblem&, const TransposeConfig&,
+                                 const LaunchContext&);
+Status launch_transpose_gathered_runs(const TransposeProblem&, const TransposeConfig&,
+                                      const LaunchContext&);
+Status launch_transpose_gathered_in_place(const TransposeProblem&, const TransposeConfig&,
+                                          const LaunchContext&);
 Status launch_transpose_narrow(const TransposeProblem&, const TransposeConfig&,
                                const LaunchContext&);
 Status launch_transpose_tiled(const TransposeProblem&, const TransposeConfig&,

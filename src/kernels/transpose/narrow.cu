@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "kernels/launch.h"
+#include "kernels/transpose/divisor.cuh"
 #include "kernels/transpose/kernels.h"
 #include "kernels/transpose/pack.cuh"
 #include "kernels/transpose/with_element.h"
@@ -14,19 +15,6 @@ namespace mygemm {
 namespace {
 
 constexpr int kThreads = kNarrowThreads;
-
-// a / b for 0 <= a < 2^16 by a multiplication; exact for 1 <= b < 2^16.
-struct Divisor {
-  unsigned value, reciprocal;
-
-  explicit Divisor(int64_t b)
-      : value(static_cast<unsigned>(b)),
-        reciprocal(static_cast<unsigned>((uint64_t{1} << 32) / static_cast<uint64_t>(b)) +
-                   (b > 1 ? 1u : 0u)) {}
-  __device__ __forceinline__ unsigned quotient(unsigned a) const {
-    return value == 1 ? a : __umulhi(a, reciprocal);
-  }
-};
 
 // Copies a run to or from shared memory, in packs where both begin at multiples of 16 bytes.
 template <int kBytes>

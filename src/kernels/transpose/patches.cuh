@@ -24,7 +24,9 @@ struct TileOrigin {
   int64_t r, c, matrix;
 };
 
-__device__ __forceinline__ TileOrigin tile_origin(const PatchGrid& grid) {
+// The tile of the block, of a PatchGrid or a GatheredGrid.
+template <class Grid>
+__device__ __forceinline__ TileOrigin tile_origin(const Grid& grid) {
   const unsigned per_matrix = grid.tiles_r * grid.tiles_c;
   const unsigned matrices = blockIdx.x / per_matrix, tile = blockIdx.x % per_matrix;
   unsigned r, c;
@@ -39,7 +41,7 @@ __device__ __forceinline__ TileOrigin tile_origin(const PatchGrid& grid) {
     c = tile / 2 / grid.tiles_r + tile % 2 * (grid.tiles_c / 2);
   }
   return {int64_t{r} * grid.step_r, int64_t{c} * grid.step_c,
-          int64_t{matrices} << grid.tile.log2_matrices};
+          int64_t{matrices} << log2_matrices(grid)};
 }
 
 // A patch of the tile: its column and row of patches, and its matrix. Lanes take patches along a

@@ -1,13 +1,9 @@
-// Vectorised transpose where rows of the input, of the output or of both begin anywhere. All
-// accesses are still aligned packs and whole sectors of 32 bytes. In each row of the input, a tile
-// reads packs from the start of the sector in which its part of the row begins; a thread extracts
-// its own pack from two neighbouring ones, by a shuffle. In each row of the output, it writes packs
-// from the first sector that begins in the tile to the first one that begins in the next tile, each
-// extracted from two packs of the staged tile.
-//
-// For that, tiles overlap by 2 packs in each direction that is shifted. Partial sectors are written
-// at the ends of rows only; with two blocks that each wrote a part of a sector the kernel drew 0.93
-// of a copy instead of 0.96 (H200, 16385 x 16384 fp32).
+// Vectorised transpose where rows of the output begin anywhere, and those of the input at multiples
+// of 16 bytes. All accesses are still aligned packs, and all but those at the ends of rows whole
+// sectors of 32 bytes: in each row of the output, a tile writes packs from the first sector that
+// begins in the tile to the first one that begins in the next tile, each extracted from two packs
+// of the staged tile. For that, tiles overlap by 2 packs. With two blocks that each wrote a part of
+// a sector the kernel drew 0.93 of a copy instead of 0.96 (H200, 16385 x 16384 fp32).
 #include "kernels/launch.h"
 #include "kernels/transpose/kernels.h"
 #include "kernels/transpose/patches.cuh"
@@ -18,82 +14,9 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// Lanes 2^log2_cols apart work on different rows; `lane` may be past the last one of the row.
-__device__ __forceinline__ Pack pack_of_lane(const Pack& pack, int lane, int lanes) {
-  Pack other;
-#pragma unroll
-  for (int w = 0; w < 4; ++w) other.word[w] = __shfl_sync(~0u, pack.word[w], lane, lanes);
-  return other;
-}
-
 // Bytes that a row of the matrix, or a place in it, lies past the start of a sector.
 __device__ __forceinline__ int past_sector(const void* place) {
   return static_cast<int>(reinterpret_cast<uintptr_t>(place) % kSectorBytes);
-}
-
-// Whether all packs of the tile, from the sectors where its rows begin, are inside the matrix.
-template <int kBytes>
-__device__ __forceinline__ bool is_inside(const TransposeProblem& p, const InputMatrix& in,
-                                          const PatchTile& tile, const TileOrigin& origin) {
-  const int64_t last = origin.r + (kPackElements<kBytes> << tile.log2_rows) - 1;
-  return last < p.rows && origin.r * in.pitch + origin.c * kBytes >= kSectorBytes &&
-         last * in.pitch + origin.c * kBytes + (16 << tile.log2_cols) <=
-             (p.rows - 1) * in.pitch + p.cols * kBytes;
-}
-
-// Reads pack `at.col` of each row of the patch, counted from the start of the sector in which the
-// tile's row begins. Bytes outside the matrix are not read (those between its rows may be).
-template <int kBytes>
-__device__ __forceinline__ void read_shifted(Pack (&patch)[kPackElements<kBytes>],
-                                             const TransposeProblem& p, const InputMatrix& in,
-                                             const TileOrigin& origin, const Patch& at,
-                                             bool inside) {
-  constexpr int kPacks = kPackElements<kBytes>;
-  const int64_t r = origin.r + at.row * kPacks;
-  const char* begin = in.first + r * in.pitch + origin.c * kBytes;
-  const auto pack = [&](int64_t i) {
-    const char* row = begin + i * in.pitch;
-    return row - past_sector(row) + at.col * 16;
-  };
-  if (inside) {  // without a test a pack: the loads are all in flight at once
-#pragma unroll
-    for (int i = 0; i < kPacks; ++i) patch[i] = load_pack<Caching::kDefault>(pack(i));
-    return;
-  }
-  const char* end = in.first + (p.rows - 1) * in.pitch + p.cols * kBytes;
-  const int64_t to_row_end = (p.cols - origin.c) * kBytes;
-  unsigned cut = 0;  // bit i: pack i is not whole
-#pragma unroll
-  for (int i = 0; i < kPacks; ++i) {
-    patch[i] = {};
-    if (r + i >= p.rows || pack(i) >= begin + i * in.pitch + to_row_end) continue;
-    if (pack(i) >= in.first && pack(i) + 16 <= end) {
-      patch[i] = load_pack<Caching::kDefault>(pack(i));
-    } else {
-      cut |= 1u << i;
-    }
-  }
-  for (; cut != 0; cut &= cut - 1) {
-    const int i = __ffs(static_cast<int>(cut)) - 1;
-    set_pack(patch, i, load_part<kBytes>(pack(i), Part(in.first - pack(i), end - pack(i))));
-  }
-}
-
-// Extracts the patch's packs from those that the lanes of a row have read.
-template <int kBytes>
-__device__ __forceinline__ void shift_patch(Pack (&patch)[kPackElements<kBytes>],
-                                            const InputMatrix& in, const PatchTile& tile,
-                                            const TileOrigin& origin, const Patch& at) {
-  constexpr int kPacks = kPackElements<kBytes>;
-  const int lanes = 1 << tile.log2_cols;
-  const char* begin = in.first + (origin.r + at.row * kPacks) * in.pitch + origin.c * kBytes;
-#pragma unroll
-  for (int i = 0; i < kPacks; ++i, begin += in.pitch) {
-    const int past = past_sector(begin), lane = at.col + past / 16;
-    const Pack low = pack_of_lane(patch[i], lane, lanes);
-    const Pack high = pack_of_lane(patch[i], lane + 1, lanes);
-    patch[i] = shifted_pack<kBytes>(low, high, static_cast<unsigned>(past % 16));
-  }
 }
 
 // The part of a row of the output that a tile writes.
@@ -182,46 +105,28 @@ constexpr int blocks_per_sm() {
 #endif
 }
 
-template <int kBytes, bool kShiftIn, bool kShiftOut>
+template <int kBytes>
 __global__ void __launch_bounds__(kThreads, blocks_per_sm<kBytes>())
     transpose_shifted(const TransposeProblem p, const PatchGrid grid) {
   Pack* staged = &shared_storage<Pack>();
   const TileOrigin origin = tile_origin(grid);
   const InputMatrix in = input_matrix(p, origin.matrix);
-  const bool inside = is_inside<kBytes>(p, in, grid.tile, origin);
   Pack patches[kPatches<kBytes>][kPackElements<kBytes>];
 #pragma unroll
   for (int i = 0; i < kPatches<kBytes>; ++i) {
     const Patch at = patch_at(grid.tile, threadIdx.x + static_cast<unsigned>(i) * blockDim.x);
-    if constexpr (kShiftIn) {
-      read_shifted<kBytes>(patches[i], p, in, origin, at, inside);
-    } else {
-      read_patch<kBytes, Caching::kDefault>(patches[i], p, in,
-                                            origin.r + at.row * kPackElements<kBytes>,
-                                            origin.c + at.col * kPackElements<kBytes>);
-    }
+    read_patch<kBytes, Caching::kDefault>(patches[i], p, in,
+                                          origin.r + at.row * kPackElements<kBytes>,
+                                          origin.c + at.col * kPackElements<kBytes>);
   }
 #pragma unroll
   for (int i = 0; i < kPatches<kBytes>; ++i) {
     const Patch at = patch_at(grid.tile, threadIdx.x + static_cast<unsigned>(i) * blockDim.x);
-    if constexpr (kShiftIn) shift_patch<kBytes>(patches[i], in, grid.tile, origin, at);
     stage_patch<kBytes>(staged, grid.tile, at, patches[i]);
   }
   __syncthreads();
-  constexpr int kPacks = kPatches<kBytes> * kPackElements<kBytes>;
-  if constexpr (kShiftOut) {
-    write_shifted<kBytes, kPacks>(staged, p, output_matrix(p, origin.matrix), grid, origin);
-  } else {
-    write_staged<kBytes, Caching::kDefault, kPacks>(staged, p, grid, origin);
-  }
-}
-
-template <int kBytes, bool kShiftIn, bool kShiftOut>
-Status launch_shifted(const TransposeProblem& p, const TransposeConfig& config,
-                      const LaunchContext& context) {
-  return launch(context, transpose_shifted<kBytes, kShiftIn, kShiftOut>,
-                static_cast<unsigned>(config.blocks), config.threads, config.shared_bytes, p,
-                config.patches);
+  write_shifted<kBytes, kPatches<kBytes> * kPackElements<kBytes>>(
+      staged, p, output_matrix(p, origin.matrix), grid, origin);
 }
 
 }  // namespace
@@ -229,9 +134,8 @@ Status launch_shifted(const TransposeProblem& p, const TransposeConfig& config,
 Status cuda::launch_transpose_shifted(const TransposeProblem& p, const TransposeConfig& config,
                                       const LaunchContext& context) {
   return with_element(p.element_size, [&](auto bytes) {
-    if (!config.shift_in) return launch_shifted<bytes, false, true>(p, config, context);
-    return config.shift_out ? launch_shifted<bytes, true, true>(p, config, context)
-                            : launch_shifted<bytes, true, false>(p, config, context);
+    return launch(context, transpose_shifted<bytes>, static_cast<unsigned>(config.blocks),
+                  config.threads, config.shared_bytes, p, config.patches);
   });
 }
 

@@ -22,21 +22,38 @@ constexpr double kTma[][kRowCuts] = {{0.954, 0.92, 0.90, 0.87},
                                      {0.967, 0.92, 0.90, 0.881},
                                      {0.939, 0.92, 0.90, 0.89},
                                      {0.93, 0.915, 0.915, 0.91}};
+// Rows of the input that begin in the middle of a sector: 16 bytes from it.
 constexpr double kShifted[][kRowCuts] = {{0.949, 0.868, 0.946, 0.778},
                                          {0.960, 0.919, 0.965, 0.769},
                                          {0.957, 0.926, 0.953, 0.919},
                                          {0.933, 0.902, 0.929, 0.810},
                                          {0.882, 0.815, 0.882, 0.695}};
+// Elements of 16 bytes are not taken.
+constexpr double kGathered[][kRowCuts] = {{0.79, 0.90, 0.83, 0.855},
+                                          {0.93, 0.937, 0.935, 0.92},
+                                          {0.945, 0.94, 0.935, 0.93},
+                                          {0.955, 0.946, 0.95, 0.943},
+                                          {1, 1, 1, 1}};
+constexpr double kGatheredRuns[][kRowCuts] = {{0.78, 0.78, 0.78, 0.78},
+                                              {0.91, 0.91, 0.91, 0.91},
+                                              {0.955, 0.95, 0.955, 0.95},
+                                              {0.945, 0.94, 0.945, 0.94},
+                                              {1, 1, 1, 1}};
+constexpr double kGatheredInPlace[][kRowCuts] = {{0.61, 0.61, 0.61, 0.61},
+                                                 {0.75, 0.75, 0.75, 0.75},
+                                                 {0.83, 0.80, 0.80, 0.80},
+                                                 {0.83, 0.80, 0.80, 0.80},
+                                                 {1, 1, 1, 1}};
 constexpr double kTiled[][kRowCuts] = {{0.286, 0.285, 0.286, 0.285},
                                        {0.531, 0.529, 0.530, 0.528},
                                        {0.867, 0.814, 0.776, 0.730},
                                        {0.940, 0.920, 0.905, 0.893},
                                        {0.935, 0.935, 0.905, 0.915}};
 // With 3 to 63 rows or columns.
-constexpr double kNarrow[][kRowCuts] = {{0.70, 0.60, 0.60, 0.60},
-                                        {0.85, 0.70, 0.70, 0.70},
-                                        {0.96, 0.90, 0.92, 0.92},
-                                        {0.97, 0.95, 0.95, 0.95},
+constexpr double kNarrow[][kRowCuts] = {{0.70, 0.60, 0.40, 0.40},
+                                        {0.85, 0.90, 0.55, 0.55},
+                                        {0.96, 0.90, 0.90, 0.84},
+                                        {0.97, 0.95, 0.88, 0.88},
                                         {0.97, 0.97, 0.97, 0.97}};
 constexpr double kVectorInPlace[][kRowCuts] = {{0.94, 0.90, 0.90, 0.85},
                                                {0.90, 0.88, 0.88, 0.85},
@@ -46,7 +63,7 @@ constexpr double kVectorInPlace[][kRowCuts] = {{0.94, 0.90, 0.90, 0.85},
 constexpr double kSquareInPlace[][kRowCuts] = {{0.25, 0.25, 0.25, 0.24},
                                                {0.54, 0.50, 0.50, 0.45},
                                                {0.79, 0.70, 0.70, 0.60},
-                                               {0.943, 0.90, 0.90, 0.85},
+                                               {0.943, 0.70, 0.70, 0.70},
                                                {0.876, 0.87, 0.87, 0.85}};
 
 // Measured there too (bench/results/); kernels of the host on two cores.
@@ -69,6 +86,18 @@ constexpr TransposeKernel kKernels[] = {
      .configure = configure_transpose_shifted,
      .launch = cuda_launcher<cuda::launch_transpose_shifted>(),
      .figures = {.shares = kShifted, .block_seconds = 1.3e-6}},
+    {.name = "gathered",
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_transpose_gathered,
+     .launch = cuda_launcher<cuda::launch_transpose_gathered>(),
+     .figures = {.shares = kGathered, .block_seconds = 0.9e-6}},
+    {.name = "gathered_runs",
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_transpose_gathered_runs,
+     .launch = cuda_launcher<cuda::launch_transpose_gathered_runs>(),
+     .figures = {.shares = kGatheredRuns, .block_seconds = 1.0e-6}},
     {.name = "narrow",
      .min_cc = 75,
      .max_cc = INT_MAX,
@@ -87,6 +116,12 @@ constexpr TransposeKernel kKernels[] = {
      .configure = configure_transpose_vector_in_place,
      .launch = cuda_launcher<cuda::launch_transpose_vector_in_place>(),
      .figures = {.shares = kVectorInPlace, .block_seconds = 2e-6}},
+    {.name = "gathered_in_place",
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_transpose_gathered_in_place,
+     .launch = cuda_launcher<cuda::launch_transpose_gathered_in_place>(),
+     .figures = {.shares = kGatheredInPlace, .block_seconds = 2e-6}},
     {.name = "square_in_place",
      .min_cc = 75,
      .max_cc = INT_MAX,
@@ -164,6 +199,12 @@ std::string describe(const TransposeConfig& config) {
     result += text(", %lld x %lld tiles a matrix", static_cast<long long>(config.tiles_r),
                    static_cast<long long>(config.tiles_c));
   }
+  if (config.gathered.packs > 0) {
+    const GatheredGrid& grid = config.gathered;
+    result += text(", tile %d x %d elements, pitch %d bytes%s", grid.step_r, grid.step_c,
+                   grid.pitch, grid.skewed ? ", skewed" : "");
+    result += text(", %s", order_of(grid.order));
+  }
   if (config.narrow.length > 0) {
     const bool output = config.narrow.side == NarrowGrid::Side::kOutputRuns;
     result += text(", runs of %d rows of the %s of %d matrices, %s", config.narrow.length,
@@ -171,8 +212,7 @@ std::string describe(const TransposeConfig& config) {
                    config.narrow.wide ? "vectorised" : "by elements");
   }
   if (config.streamed) result += ", streamed";
-  if (config.shift_in) result += ", input shifted";
-  if (config.shift_out) result += ", output shifted";
+  if (config.shifted) result += ", shifted";
   if (config.workspace_bytes > 0) {
     result += text(", workspace %zu bytes", config.workspace_bytes);
     result += config.copy_blocks > 0

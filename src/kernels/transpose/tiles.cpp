@@ -12,16 +12,8 @@ int ceil_log2(int64_t n) {
   return n <= 1 ? 0 : std::min(62, static_cast<int>(std::bit_width(static_cast<uint64_t>(n - 1))));
 }
 
-TileOrder tile_order(const TransposeProblem& p, int log2_pack) {
-  // Rows at this distance are in the same few memory channels; reading in two places at once keeps
-  // others busy. H200, fractions of a copy: 0.975 for 8192 x 8192 of 16 bytes, 0.931 with
-  // kAlongOutput; 0.974 and 0.953 for 16384 x 16384 of 8; but 0.959 and 0.970 for 23168 x 23168
-  // fp32.
-  constexpr int64_t kSlowPitch = 131072 / kPackBytes;  // packs
-  if ((p.ldin & ((kSlowPitch << log2_pack) - 1)) == 0) return TileOrder::kTwoStreams;
-  // H200, fractions of a copy, 1048576 x 1024 fp32: 0.944, and 0.930 along the output.
-  if (p.rows / 64 >= p.cols) return TileOrder::kAlongInput;
-  return TileOrder::kAlongOutput;
+constexpr int log2_pack_elements(const TransposeProblem& p) {
+  return 4 - std::countr_zero(static_cast<uint64_t>(p.element_size));
 }
 
 // Tiles that cover `size` elements, in packs of 2^log2_pack.
@@ -33,7 +25,7 @@ int64_t tiles_along(int64_t size, int log2_patches, int lost, int log2_pack) {
 TileCounts count_tiles(const PatchKernel& kernel, const PatchTile& tile, const TransposeProblem& p,
                        int log2_pack) {
   return {tiles_along(p.rows, tile.log2_rows, kernel.lost_rows, log2_pack),
-          tiles_along(p.cols, tile.log2_cols, kernel.lost_cols, log2_pack),
+          tiles_along(p.cols, tile.log2_cols, 0, log2_pack),
           ceil_shift(p.batch_count, tile.log2_matrices)};
 }
 
@@ -47,7 +39,7 @@ PatchTile narrowed(const PatchKernel& kernel, const TransposeProblem& p, int log
   const auto packs = [&](int64_t size) {  // at least one, and few enough to add to
     return std::clamp<int64_t>(ceil_shift(size, log2_pack), 1, int64_t{1} << 40);
   };
-  const int cols = ceil_log2(packs(p.cols) + kernel.lost_cols);
+  const int cols = ceil_log2(packs(p.cols));
   const int rows = ceil_log2(packs(p.rows) + kernel.lost_rows);
   const int patches = tile.log2_patches();
   if (kernel.fit == PatchKernel::Fit::kSquare) {
@@ -56,8 +48,8 @@ PatchTile narrowed(const PatchKernel& kernel, const TransposeProblem& p, int log
   }
   tile.log2_cols = std::min(tile.log2_cols, cols);
   tile.log2_rows = std::min(std::max(tile.log2_rows, patches - tile.log2_cols), rows);
-  tile.log2_cols = std::min({patches - tile.log2_rows, cols, kernel.most_log2_cols});
-  if (kernel.lost_cols == 0 && kernel.lost_rows == 0) {
+  tile.log2_cols = std::min(patches - tile.log2_rows, cols);
+  if (kernel.lost_rows == 0) {
     tile.log2_matrices = std::min(patches - tile.log2_patches(), ceil_log2(p.batch_count));
   }
   return tile;
@@ -87,7 +79,7 @@ TileCounts fit_tile(const PatchKernel& kernel, const TransposeProblem& p,
   // 8, 0.78 with 2; from 8 on, the longer rows of larger tiles matter more.
   const int64_t enough = int64_t{8} * device.num_sms;
   // Overlapping tiles keep their size: smaller ones would read more elements twice.
-  if (kernel.lost_cols + kernel.lost_rows == 0) {
+  if (kernel.lost_rows == 0) {
     while (tiles.blocks() < enough) {
       const PatchTile half = halved(kernel, *tile);
       if (half.log2_patches() < least) break;
@@ -105,17 +97,29 @@ TileCounts fit_tile(const PatchKernel& kernel, const TransposeProblem& p,
 
 }  // namespace
 
+TileOrder tile_order(const TransposeProblem& p) {
+  // Rows at this distance are in the same few memory channels; reading in two places at once keeps
+  // others busy. H200, fractions of a copy: 0.975 for 8192 x 8192 of 16 bytes, 0.931 with
+  // kAlongOutput; 0.974 and 0.953 for 16384 x 16384 of 8; but 0.959 and 0.970 for 23168 x 23168
+  // fp32.
+  constexpr int64_t kSlowPitch = 131072 / kPackBytes;  // packs
+  if ((p.ldin & ((kSlowPitch << log2_pack_elements(p)) - 1)) == 0) return TileOrder::kTwoStreams;
+  // H200, fractions of a copy, 1048576 x 1024 fp32: 0.944, and 0.930 along the output.
+  if (p.rows / 64 >= p.cols) return TileOrder::kAlongInput;
+  return TileOrder::kAlongOutput;
+}
+
 PatchGrid patch_grid(const PatchKernel& kernel, const TransposeProblem& p,
                      const DeviceTraits& device) {
-  const int log2_pack = 4 - std::countr_zero(static_cast<uint64_t>(p.element_size));
+  const int log2_pack = log2_pack_elements(p);
   PatchGrid grid;
   TileCounts tiles = fit_tile(kernel, p, device, log2_pack, &grid.tile);
-  grid.order = tile_order(p, log2_pack);
+  grid.order = tile_order(p);
   if (grid.order == TileOrder::kTwoStreams) tiles.c += tiles.c & 1;
   grid.tiles_r = static_cast<unsigned>(std::min<int64_t>(tiles.r, INT32_MAX));
   grid.tiles_c = static_cast<unsigned>(std::min<int64_t>(tiles.c, INT32_MAX));
   grid.step_r = ((1 << grid.tile.log2_rows) - kernel.lost_rows) << log2_pack;
-  grid.step_c = ((1 << grid.tile.log2_cols) - kernel.lost_cols) << log2_pack;
+  grid.step_c = (1 << grid.tile.log2_cols) << log2_pack;
   grid.blocks = tiles.blocks();
   grid.threads = 1 << (grid.tile.log2_patches() - kernel.log2_patches_a_thread);
   grid.shared_bytes = size_t{kPackBytes} << (grid.tile.log2_patches() + log2_pack);

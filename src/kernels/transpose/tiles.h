@@ -99,6 +99,8 @@ struct PatchGrid {
   size_t shared_bytes;  // of one tile
 };
 
+constexpr int log2_matrices(const PatchGrid& grid) { return grid.tile.log2_matrices; }
+
 // The requirements of such a kernel on its grid.
 struct PatchKernel {
   enum class Fit { kAny, kSquare, kFixed };  // how the tile may shrink for smaller matrices
@@ -106,13 +108,14 @@ struct PatchKernel {
   PatchTile tile;  // of large matrices
   Fit fit = Fit::kAny;
   int log2_patches_a_thread = 0;
-  int most_log2_cols = 10;
-  int lost_cols = 0, lost_rows = 0;  // packs of overlap with the next tile along each side
+  int lost_rows = 0;  // packs of overlap with the next tile along a row of the output
 };
 
 // The grid for a problem: smaller tiles for small matrices and for calls that would not fill the
 // GPU; elongated ones for narrow matrices; several matrices of a batch in one tile.
 PatchGrid patch_grid(const PatchKernel&, const TransposeProblem&, const DeviceTraits&);
+
+TileOrder tile_order(const TransposeProblem&);
 
 // Patches of a thread. H200: 16 x 16 patches, one a thread, draw 0.97 to 0.99 of a copy, and more
 // were never better. Two for 16-byte elements, whose patches are single packs: one draws 0.92, and
