@@ -3,8 +3,7 @@
 
 Usage: bench/kernel_tables.py [--write | --check] [--results FOLDER] [--documents FOLDER]
 
-Each shape of a softmax or a transpose counts for the kernel that the plan chose for it; cross
-entropy has a line for each shape.
+Each shape that moves 32 MiB or more counts for the kernel that the plan chose for it.
 """
 
 import argparse
@@ -15,6 +14,8 @@ import runs
 import tables
 
 ROOT = tables.ROOT
+PAGES = {"softmax": "docs/kernels/softmax.md", "transpose": "docs/kernels/transpose.md"}
+LEAST_BYTES = 32 << 20  # with less, the launch is a large part of the time
 
 
 def element_of(result):
@@ -32,33 +33,25 @@ def call_of(result):
     return ", in place" if result["shape"].get("in_place") else ""
 
 
+def moved(result):
+    """Bytes that a result reads and writes."""
+    return result["rate"] * 1e9 * result["ms"]["median"] * 1e-3
+
+
 def by_kernel(run, name):
     """A line for each kernel and kind of element."""
     groups = {}
     for result in tables.first_of_each(runs.measured(run, name)):
         speed = tables.ratio(result, "copy")
-        if speed:
+        if speed and moved(result) >= LEAST_BYTES:
             key = result["kernel"], element_of(result) + call_of(result)
             groups.setdefault(key, []).append(speed)
     lines = [[kernel, kind, len(speeds), f"{min(speeds):.2f}",
               f"{tables.geometric_mean(speeds):.2f}", f"{max(speeds):.2f}"]
              for (kernel, kind), speeds in sorted(groups.items())]
-    return blocks.table(["kernel", "elements", "shapes", "least speed over a copy",
-                         "geometric mean", "most"], lines) + "\n" + tables.source(run, name)
-
-
-def by_shape(run, name):
-    """A line for each shape."""
-    lines = [[result["label"], result["kernel"], tables.microseconds(result),
-              tables.times(result, "copy"), tables.times(result, "PyTorch")]
-             for result in tables.first_of_each(runs.measured(run, name))]
-    return blocks.table(["rows × classes", "kernel", "µs", "speed over a copy", "over PyTorch"],
-                        lines) + "\n" + tables.source(run, name)
-
-
-PAGES = {"softmax": ("docs/kernels/softmax.md", by_kernel),
-         "transpose": ("docs/kernels/transpose.md", by_kernel),
-         "cross_entropy": ("docs/kernels/cross_entropy.md", by_shape)}
+    return ("Shapes that read and write 32 MiB or more:\n\n" +
+            blocks.table(["kernel", "elements", "shapes", "least speed over a copy",
+                          "geometric mean", "most"], lines) + "\n" + tables.source(run, name))
 
 
 def main():
@@ -70,8 +63,8 @@ def main():
     parser.add_argument("--documents", type=pathlib.Path, default=ROOT)
     arguments = parser.parse_args()
     all_runs = tables.load_all(arguments.results)
-    for name, (page, table_of) in PAGES.items():
-        contents = {"bench/kernel_tables.py": table_of(all_runs[name], name)}
+    for name, page in PAGES.items():
+        contents = {"bench/kernel_tables.py": by_kernel(all_runs[name], name)}
         if arguments.write:
             blocks.write(arguments.documents / page, contents)
         elif arguments.check:

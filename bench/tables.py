@@ -10,11 +10,12 @@ measured more than once is shown with its first measurement.
 """
 
 import argparse
-import math
 import pathlib
 
 import blocks
 import runs
+from cells import (figure, first_of_each, geometric_mean, microseconds, ratio, span,
+                   times)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = {"default": "h200-sgemm-default.json", "strict": "h200-sgemm.json",
@@ -35,48 +36,6 @@ def load_all(folder):
     """The runs that the documents quote and that are there, by name."""
     return {name: runs.load(folder / file) for name, file in FILES.items()
             if (folder / file).exists()}
-
-
-def figure(value):
-    """A figure with three digits, or with all that it has before the point."""
-    digits = 3 - len(f"{value:.0f}") if value >= 0.995 else 3
-    return f"{value:.{max(digits, 0)}f}"
-
-
-def microseconds(timed):
-    return figure(timed["ms"]["median"] * 1e3)
-
-
-def ratio(result, peer):
-    """How many times as fast as a peer; 0 of one that was not measured."""
-    found = runs.peer(result, peer)
-    return found["ratio"] if found else 0
-
-
-def times(result, peer):
-    return f"{ratio(result, peer):.2f}" if ratio(result, peer) else ""
-
-
-def first_of_each(results):
-    chosen = {}
-    for result in results:
-        chosen.setdefault(result["label"], result)
-    return list(chosen.values())
-
-
-def geometric_mean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
-def span(results, peer):
-    """"0.91 to 1.24 (geometric mean 1.07)": over the results that were compared with a peer."""
-    values = [ratio(r, peer) for r in results if ratio(r, peer)]
-    return (f"{min(values):.2f} to {max(values):.2f} (geometric mean {geometric_mean(values):.2f}, "
-            f"{count(values)})")
-
-
-def count(shapes):
-    return f"{len(shapes)} shape{'s' if len(shapes) != 1 else ''}"
 
 
 # ---- matrix products ---------------------------------------------------------------------------
@@ -228,16 +187,25 @@ def softmax_groups(results):
 def softmax(run):
     text = ""
     for title, chosen in softmax_groups(first_of_each(runs.measured(run, "softmax"))).items():
-        forward = chosen[0]["shape"]["direction"] == "forward"
+        compared = any(ratio(r, "PyTorch") for r in chosen)
         heading = ["rows × columns", "type", "µs", "GB/s", "kernel", "speed over a copy"]
         lines = [[f"{r['shape']['rows']} × {r['shape']['cols']}", r["shape"]["xtype"],
                   microseconds(r), figure(r["rate"]), r["kernel"], times(r, "copy"),
-                  *([times(r, "PyTorch")] if forward else [])] for r in chosen]
-        text += f"{title}:\n\n" + blocks.table(heading + ["speed over PyTorch"] * forward, lines)
+                  *([times(r, "PyTorch")] if compared else [])] for r in chosen]
+        text += f"{title}:\n\n" + blocks.table(heading + ["speed over PyTorch"] * compared, lines)
         text += "\n" + source(run, "softmax") + f"\nSpeed over a copy: {span(chosen, 'copy')}"
-        text += f"; over PyTorch {run['pytorch']}: {span(chosen, 'PyTorch')}" if forward else ""
+        text += f"; over PyTorch {run['pytorch']}: {span(chosen, 'PyTorch')}" if compared else ""
         text += ".\n\n"
     return text.rstrip("\n") + "\n"
+
+
+def cross_entropy(run):
+    lines = [[r["label"].replace(" x ", " × "), microseconds(r), figure(r["rate"]), r["kernel"],
+              times(r, "copy"), times(r, "PyTorch")]
+             for r in first_of_each(runs.measured(run, "cross_entropy"))]
+    return blocks.table(["rows × classes", "µs", "GB/s", "kernel", "speed over a copy",
+                         f"over PyTorch {run['pytorch']}"], lines) + "\n" + source(
+                             run, "cross_entropy")
 
 
 def transpose_groups(results):
@@ -280,6 +248,8 @@ def transpose_order(result):
 def transpose_tables(run, name, groups):
     text = ""
     for title, chosen in groups.items():
+        if not chosen:
+            continue
         compared = any(ratio(r, "cublas") for r in chosen)
         heading = ["rows × columns", "bytes of an element", "µs", "GB/s", "kernel",
                    "speed over a copy"] + ["speed over `cublasSgeam`"] * compared
@@ -348,7 +318,7 @@ def spans(all_runs):
         results = first_of_each(run["results"])
         operation = results[0]["operation"]
         over = "; ".join(f"speed over {peer_name(run, operation, peer)}: {span(results, peer)}"
-                         for peer in peers)
+                         for peer in peers if any(ratio(r, peer) for r in results))
         text += f"- {OPERATIONS[name]}; {over}. {source(run, name)}"
     return text
 
@@ -370,6 +340,7 @@ def documents(all_runs):
             "data": products_by_data(all_runs["data"]) if "data" in all_runs else NO_RUN,
             "triangles": triangles(all_runs["triangles"]) if "triangles" in all_runs else NO_RUN,
             "softmax": softmax(all_runs["softmax"]),
+            "cross_entropy": cross_entropy(all_runs["cross_entropy"]),
             "transpose": transpose_tables(all_runs["transpose"], "transpose", transpose_groups(
                 first_of_each(runs.measured(all_runs["transpose"], "transpose")))),
             "hot": transpose_tables(all_runs["hot"], "hot", {
