@@ -130,10 +130,19 @@ __global__ void __launch_bounds__(kGatherThreads, 2)
 
 // ---- square matrices in place -------------------------------------------------------------------
 
+// Blocks of a multiprocessor, at least: with registers for two, sm_75 spills.
+__device__ constexpr int swapping_blocks() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  return 1;
+#else
+  return 2;
+#endif
+}
+
 // A block swaps a tile on or below the diagonal with its mirror image. Blocks take groups of tiles:
 // a sector that two tiles share is then written by blocks that run at about the same time.
 template <int kBytes, bool kSkewed>
-__global__ void __launch_bounds__(kGatherThreads)
+__global__ void __launch_bounds__(kGatherThreads, swapping_blocks())
     swap_gathered(const TransposeProblem p, const GatheredGrid grid, const Divisor packs) {
   const unsigned groups = groups_of(grid.tiles_r);
   const unsigned blocks = static_cast<unsigned>(tile_pairs(groups)) << 2 * kLog2SwappedTogether;

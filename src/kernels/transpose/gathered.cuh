@@ -104,6 +104,16 @@ __device__ __forceinline__ int rotation(int64_t ldout, int pitch, int group) {
 template <int kBytes>
 inline constexpr int kGroupSpacing = kBytes < 4 ? 4 / kBytes : 1;
 
+// Packs of small elements are many loads; and with two packs sm_120 spills.
+template <int kBytes>
+__device__ constexpr int packs_at_once() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+  return 1;
+#else
+  return kBytes <= 2 ? 1 : 2;
+#endif
+}
+
 // A thread's part in writing a tile: the columns of the input that it gathers, and how.
 template <int kBytes, bool kSkewed>
 struct Gatherer {
@@ -177,7 +187,7 @@ struct Gatherer {
     int place = tile.place(row) + c * kBytes;
     constexpr int kRows = kGatherLanes * kElements;
     const int stride = kRows * tile.pitch + (kSkewed ? kGatherLanes * kGatherSkew : 0);
-#pragma unroll(kBytes <= 2 ? 1 : 2)
+#pragma unroll(packs_at_once <kBytes>())
     for (int byte = 16 * lane; byte < bytes; byte += 16 * kGatherLanes) {
       store_pack<caching>(to, pack(place, row));
       to += 16 * kGatherLanes;
