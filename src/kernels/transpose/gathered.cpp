@@ -57,6 +57,11 @@ int threads_for(int64_t bytes) {
   return static_cast<int>(std::clamp<uint64_t>(threads, 128, kGatherThreads));
 }
 
+// Fixed overhead of a block.
+double block_seconds(const TransposeKernel& kernel, const TransposeConfig& config) {
+  return kernel.figures.block_seconds + static_cast<double>(config.shared_bytes) / 30e9;
+}
+
 // Blocks of few bytes wait for memory most of the time. H200: 2.5 us for a block of 4 KiB.
 double gathered_seconds(const TransposeKernel& kernel, const TransposeFacts& facts,
                         double tile_bytes, const DeviceTraits& device,
@@ -65,14 +70,10 @@ double gathered_seconds(const TransposeKernel& kernel, const TransposeFacts& fac
   const int resident =
       std::max(1, residency(device.sm, config.threads, static_cast<int>(config.shared_bytes), 8));
   const double blocks = static_cast<double>(config.blocks);
-  return std::max(
-      tiles_seconds(facts, share_of_lines(kernel.figures, facts), tile_bytes,
-                    kernel.figures.block_seconds + static_cast<double>(config.shared_bytes) / 30e9,
-                    device),
-      kLaunchSeconds + kBlockLatency * blocks / (device.num_sms * resident));
+  return std::max(tiles_seconds(facts, share_of_lines(kernel.figures, facts), tile_bytes,
+                                block_seconds(kernel, config), device),
+                  kLaunchSeconds + kBlockLatency * blocks / (device.num_sms * resident));
 }
-
-int64_t tiles_along(int64_t bytes, int64_t tile) { return ceil_div(bytes, tile); }
 
 }  // namespace
 
@@ -85,7 +86,7 @@ void set_gathered_grid(const TransposeProblem& p, const RowAlignment& alignment,
   const int64_t column_bytes = std::min(p.rows, kMostGridBlocks) * size;
   TileBytes tile = largest_tile(size);
   const auto count = [&] {
-    return TileCounts{tiles_along(column_bytes, tile.out), tiles_along(row_bytes, tile.in),
+    return TileCounts{ceil_div(column_bytes, tile.out), ceil_div(row_bytes, tile.in),
                       p.batch_count};
   };
   GatheredGrid& grid = config->gathered;
@@ -166,7 +167,7 @@ const char* configure_transpose_gathered_runs(const TransposeKernel& kernel,
   }
   if (p.cols < kRunBytes) {
     const int64_t bytes = std::max<int64_t>(p.cols, 1) * p.element_size;
-    row_bytes = up_to_multiple(ceil_div(bytes, tiles_along(bytes, row_bytes)), kSectorBytes);
+    row_bytes = up_to_multiple(ceil_div(bytes, ceil_div(bytes, row_bytes)), kSectorBytes);
   }
   GatheredGrid& grid = config->gathered;
   set_tile(p, facts.alignment, row_bytes, p.rows, &grid);
@@ -200,7 +201,7 @@ const char* configure_transpose_gathered_in_place(const TransposeKernel& kernel,
   GatheredGrid& grid = config->gathered;
   // H200: 8191 x 8191 fp32 0.81 with 384 bytes, 0.78 with 256 and 0.75 with 512.
   int64_t side = size == 1 ? 256 : 384;  // bytes
-  const auto tiles = [&] { return tiles_along(p.rows * size, side); };
+  const auto tiles = [&] { return ceil_div(p.rows * size, side); };
   const auto fits = [&] {
     set_tile(p, facts.alignment, side, side / size, &grid);
     return 2 * grid.tile_bytes <= static_cast<size_t>(device.shared_per_block);
@@ -222,9 +223,8 @@ const char* configure_transpose_gathered_in_place(const TransposeKernel& kernel,
   const double full_side = static_cast<double>(tiles()) * grid.step_r;
   const double tile_bytes =
       2.0 * full_side * full_side * static_cast<double>(size) * static_cast<double>(p.batch_count);
-  config->seconds = tiles_seconds(
-      facts, share_of_lines(kernel.figures, facts), tile_bytes,
-      kernel.figures.block_seconds + static_cast<double>(config->shared_bytes) / 30e9, device);
+  config->seconds = tiles_seconds(facts, share_of_lines(kernel.figures, facts), tile_bytes,
+                                  block_seconds(kernel, *config), device);
   return refuse_size(*config, config->blocks, device);
 }
 

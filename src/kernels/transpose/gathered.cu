@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(kGatherThreads, 2)
   const int tail = head + (bytes - head) / 16 * 16;
   const auto place_at = [&](int byte, auto use) {
     const unsigned element = static_cast<unsigned>(byte) / kBytes, c = per_row.quotient(element);
-    use(static_cast<int>(c), static_cast<int>(element - c * per_row.value));
+    use(static_cast<int>(c), static_cast<int>(element - c * per_row.value()));
   };
   ptx::cp_async_wait_all();
   __syncthreads();
@@ -195,7 +195,7 @@ Status cuda::launch_transpose_gathered(const TransposeProblem& p, const Transpos
   return with_small_element(p.element_size, [&](auto bytes) {
     const auto kernel =
         grid.skewed ? transpose_gathered<bytes, true> : transpose_gathered<bytes, false>;
-    return launch(context, kernel, config, p, grid, Divisor(grid.packs));
+    return launch(context, kernel, config, p, grid, Divisor(static_cast<unsigned>(grid.packs)));
   });
 }
 
@@ -204,8 +204,9 @@ Status cuda::launch_transpose_gathered_runs(const TransposeProblem& p,
                                             const LaunchContext& context) {
   const GatheredGrid& grid = config.gathered;
   return with_small_element(p.element_size, [&](auto bytes) {
-    return launch(context, transpose_gathered_runs<bytes>, config, p, grid, Divisor(grid.packs),
-                  Divisor(p.rows));
+    return launch(context, transpose_gathered_runs<bytes>, config, p, grid,
+                  Divisor(static_cast<unsigned>(grid.packs)),
+                  Divisor(static_cast<unsigned>(p.rows)));
   });
 }
 
@@ -215,7 +216,7 @@ Status cuda::launch_transpose_gathered_in_place(const TransposeProblem& p,
   const GatheredGrid& grid = config.gathered;
   return with_small_element(p.element_size, [&](auto bytes) {
     const auto kernel = grid.skewed ? swap_gathered<bytes, true> : swap_gathered<bytes, false>;
-    return launch(context, kernel, config, p, grid, Divisor(grid.packs));
+    return launch(context, kernel, config, p, grid, Divisor(static_cast<unsigned>(grid.packs)));
   });
 }
 

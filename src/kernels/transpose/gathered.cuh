@@ -13,7 +13,7 @@
 // another order where `step` is even.
 #pragma once
 
-#include "kernels/transpose/divisor.cuh"
+#include "kernels/divisor.h"
 #include "kernels/transpose/gathered.h"
 #include "kernels/transpose/patches.cuh"
 #include "ptx/cp_async.cuh"
@@ -57,7 +57,7 @@ __device__ __forceinline__ void fetch_tile(const GatheredTile<kBytes, kSkewed>& 
   const int first_row = static_cast<int>(packs.quotient(threadIdx.x));
   const int step = static_cast<int>(packs.quotient(blockDim.x));
   if (first_row >= step) return;  // less than a row of threads is left
-  const int width = static_cast<int>(packs.value);
+  const int width = static_cast<int>(packs.value());
   const int along = 16 * (static_cast<int>(threadIdx.x) - first_row * width);
   const char* at = first + first_row * in.pitch + along;
   const int64_t stride = step * in.pitch;
@@ -186,8 +186,9 @@ struct Gatherer {
     to += 16 * lane;
     int place = tile.place(row) + c * kBytes;
     constexpr int kRows = kGatherLanes * kElements;
+    [[maybe_unused]] constexpr int kPacksAtOnce = packs_at_once<kBytes>();
     const int stride = kRows * tile.pitch + (kSkewed ? kGatherLanes * kGatherSkew : 0);
-#pragma unroll(packs_at_once <kBytes>())
+#pragma unroll kPacksAtOnce
     for (int byte = 16 * lane; byte < bytes; byte += 16 * kGatherLanes) {
       store_pack<caching>(to, pack(place, row));
       to += 16 * kGatherLanes;

@@ -4,8 +4,8 @@
 // conflicts.
 #include <bit>
 
+#include "kernels/divisor.h"
 #include "kernels/launch.h"
-#include "kernels/transpose/divisor.cuh"
 #include "kernels/transpose/kernels.h"
 #include "kernels/transpose/pack.cuh"
 #include "kernels/transpose/with_element.h"
@@ -195,13 +195,13 @@ __global__ void __launch_bounds__(kThreads)
                    length * cols * matrices);
   __syncthreads();
   T* out = static_cast<T*>(p.out) + matrix * p.stride_out + r;
-  const unsigned accesses = per_matrix.value * static_cast<unsigned>(matrices);
+  const unsigned accesses = per_matrix.value() * static_cast<unsigned>(matrices);
 #pragma unroll 4
   for (unsigned access = threadIdx.x; access < accesses; access += kThreads) {
     const unsigned m = kSmall ? per_matrix.quotient(access) : 0;
-    const unsigned in_matrix = access - m * per_matrix.value;
+    const unsigned in_matrix = access - m * per_matrix.value();
     const unsigned c = kSmall ? line.quotient(in_matrix) : in_matrix >> log2_line;
-    const int x = static_cast<int>(in_matrix - c * line.value) * kElements;
+    const int x = static_cast<int>(in_matrix - c * line.value()) * kElements;
     if (x >= length) continue;
     const T* from = run + (static_cast<int>(m) * length + x) * cols + static_cast<int>(c);
     Access<kBytes, kWide> gathered = {};
@@ -219,8 +219,8 @@ Status launch_narrow(const TransposeProblem& p, const TransposeConfig& config,
   using Side = NarrowGrid::Side;
   const NarrowGrid& grid = config.narrow;
   const auto blocks = static_cast<unsigned>(config.blocks), runs = static_cast<unsigned>(grid.runs);
-  const Divisor line(grid.line_accesses);
-  const int log2_line = std::bit_width(line.value) - 1;
+  const Divisor line(static_cast<unsigned>(grid.line_accesses));
+  const int log2_line = std::bit_width(line.value()) - 1;
   if (grid.side == Side::kOutputRuns) {
     return launch(context, transpose_output_runs<kBytes, kWide>, blocks, config.threads,
                   config.shared_bytes, p, grid, runs, log2_line);
@@ -228,7 +228,7 @@ Status launch_narrow(const TransposeProblem& p, const TransposeConfig& config,
   const auto kernel = grid.side == Side::kSmall ? transpose_input_runs<kBytes, kWide, true>
                                                 : transpose_input_runs<kBytes, kWide, false>;
   return launch(context, kernel, blocks, config.threads, config.shared_bytes, p, grid, runs,
-                log2_line, line, Divisor(line.value * p.cols));
+                log2_line, line, Divisor(line.value() * static_cast<unsigned>(p.cols)));
 }
 
 }  // namespace
