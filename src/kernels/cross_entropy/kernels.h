@@ -6,7 +6,7 @@
 
 namespace mygemm {
 
-// A cluster of blocks holds a row in registers while the next ones come to shared memory.
+// The shared memory of a cluster of blocks holds a row while the next one comes.
 const char* configure_cross_entropy_cluster(const CrossEntropyKernel&, const CrossEntropyFacts&,
                                             const DeviceTraits&, const PlanOptions&,
                                             CrossEntropyConfig*);

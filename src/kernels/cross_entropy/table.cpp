@@ -1,10 +1,10 @@
 // The table of cross-entropy kernels, named by where a matrix row is held while it is worked on,
 // and their Configs as text.
 #include <climits>
-#include <cstdio>
 #include <iterator>
 
 #include "host/cross_entropy.h"
+#include "kernels/config_text.h"
 #include "kernels/cross_entropy/kernels.h"
 
 namespace mygemm {
@@ -44,13 +44,6 @@ constexpr CrossEntropyKernel kKernels[] = {
      .figures = {.reads = 3, .efficiency = 0.04}},
 };
 
-template <class... Arguments>
-std::string text(const char* format, Arguments... arguments) {
-  char buffer[160];
-  std::snprintf(buffer, sizeof buffer, format, arguments...);
-  return buffer;
-}
-
 }  // namespace
 
 static_assert(std::size(kKernels) <= kMostKernels);
@@ -59,10 +52,7 @@ std::span<const CrossEntropyKernel> kernels_for(const CrossEntropyProblem&) { re
 
 std::string describe(const CrossEntropyConfig& config) {
   if (config.blocks == 0) return "no grid";
-  std::string result =
-      text("grid %lld x %d threads", static_cast<long long>(config.blocks), config.threads);
-  if (config.cluster_blocks > 0) result += text(", clusters of %d", config.cluster_blocks);
-  if (config.shared_bytes > 0) result += text(", %zu bytes shared", config.shared_bytes);
+  std::string result = grid_text(config);
   if (config.rows.runs > 0) {
     result += text(", %lld tiles a row in %d runs", static_cast<long long>(config.rows.tiles),
                    config.rows.runs);

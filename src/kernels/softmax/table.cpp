@@ -1,10 +1,10 @@
 // The table of softmax kernels, named by where a matrix row is held while it is worked on, and
 // their Configs as text.
 #include <climits>
-#include <cstdio>
 #include <iterator>
 
 #include "host/softmax.h"
+#include "kernels/config_text.h"
 #include "kernels/softmax/kernels.h"
 
 namespace mygemm {
@@ -69,13 +69,6 @@ constexpr SoftmaxKernel kKernels[] = {
      .figures = {.reads = 3, .efficiency = 0.04}},
 };
 
-template <class... Arguments>
-std::string text(const char* format, Arguments... arguments) {
-  char buffer[160];
-  std::snprintf(buffer, sizeof buffer, format, arguments...);
-  return buffer;
-}
-
 }  // namespace
 
 static_assert(std::size(kKernels) <= kMostKernels);
@@ -84,10 +77,7 @@ std::span<const SoftmaxKernel> kernels_for(const SoftmaxProblem&) { return kKern
 
 std::string describe(const SoftmaxConfig& config) {
   if (config.blocks == 0) return "no grid";
-  std::string result =
-      text("grid %lld x %d threads", static_cast<long long>(config.blocks), config.threads);
-  if (config.cluster_blocks > 0) result += text(", clusters of %d", config.cluster_blocks);
-  if (config.shared_bytes > 0) result += text(", %zu bytes shared", config.shared_bytes);
+  std::string result = grid_text(config);
   if (config.lanes.packs > 0) {
     result += text(", %d lanes a row, %d accesses each", 1 << config.lanes.log2_lanes,
                    config.lanes.packs);

@@ -1,9 +1,9 @@
 // The table of transpose kernels, and their Configs as text.
 #include <climits>
-#include <cstdio>
 #include <iterator>
 
 #include "host/transpose.h"
+#include "kernels/config_text.h"
 #include "kernels/transpose/kernels.h"
 
 namespace mygemm {
@@ -160,13 +160,6 @@ constexpr TransposeKernel kKernels[] = {
      .figures = {.efficiency = 0.05}},
 };
 
-template <class... Arguments>
-std::string text(const char* format, Arguments... arguments) {
-  char buffer[160];
-  std::snprintf(buffer, sizeof buffer, format, arguments...);
-  return buffer;
-}
-
 const char* order_of(TileOrder order) {
   switch (order) {
     case TileOrder::kAlongInput: return "along the input";
@@ -184,9 +177,7 @@ std::span<const TransposeKernel> kernels_for(const TransposeProblem&) { return k
 
 std::string describe(const TransposeConfig& config) {
   if (config.threads == 0) return "no grid";
-  std::string result =
-      text("grid %lld x %d threads", static_cast<long long>(config.blocks), config.threads);
-  if (config.shared_bytes > 0) result += text(", %zu bytes shared", config.shared_bytes);
+  std::string result = grid_text(config);
   if (config.patches.threads > 0) {
     const PatchGrid& grid = config.patches;
     result += text(", tile %d x %d elements", grid.step_r, grid.step_c);
