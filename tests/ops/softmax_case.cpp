@@ -5,46 +5,19 @@
 #include <cstring>
 #include <sstream>
 
-#include "support/memory.h"
 #include "support/random.h"
+#include "typed_matrix.h"
 
 namespace mygemm_tests {
 namespace {
 
-// A row-major matrix in a buffer that ends with its last element. `type` is that of its first
-// contents: the output of a call in place has the case's.
-struct Matrix {
-  mygemmDataType_t type;
-  int64_t rows, cols, ld;
-  int64_t given_ld;                  // in calls
-  std::vector<unsigned char> image;  // what the buffer held before the call
-  std::vector<double> values;        // dense, exactly those of the image
-  DeviceBuffer buffer;
+struct Matrix : TypedMatrix {
+  int64_t given_ld;  // in calls
 
   Matrix(const SoftmaxCase& softmax, mygemmDataType_t type_in, size_t more_offset = 0)
-      : type(type_in),
-        rows(softmax.rows),
-        cols(softmax.cols),
-        ld(softmax.cols + softmax.padding),
-        given_ld(rows <= 1 && softmax.vector_ld > 0 ? softmax.vector_ld : ld),
-        image(static_cast<size_t>(((rows - 1) * ld + cols) * type_bytes(type)), kPoison),
-        values(static_cast<size_t>(rows * cols)),
-        buffer(image.size(),
-               (softmax.offset + more_offset) * static_cast<size_t>(type_bytes(type))) {}
-
-  unsigned char* at(std::vector<unsigned char>& bytes, int64_t r, int64_t c) const {
-    return &bytes[static_cast<size_t>((r * ld + c) * type_bytes(type))];
-  }
-  void set(int64_t r, int64_t c, double value) {
-    encode(type, value, at(image, r, c));
-    values[static_cast<size_t>(r * cols + c)] = decode(type, at(image, r, c));
-  }
-  void upload() { buffer.upload(image.data()); }
-  bool unchanged() const {
-    std::vector<unsigned char> now(image.size());
-    buffer.download(now.data());
-    return now == image && buffer.bands_intact();
-  }
+      : TypedMatrix(type_in, softmax.rows, softmax.cols, softmax.cols + softmax.padding,
+                    softmax.offset + more_offset),
+        given_ld(rows <= 1 && softmax.vector_ld > 0 ? softmax.vector_ld : ld) {}
 };
 
 void fill_forward(const SoftmaxCase& softmax, Matrix* x) {
