@@ -165,12 +165,7 @@ def main():
     parser.add_argument("--check", type=pathlib.Path, metavar="DOCUMENT")
     arguments = parser.parse_args()
     text = document(runs.load(arguments.result), arguments.result)
-    if arguments.write:
-        blocks.write(arguments.write, {BLOCK: text})
-    elif arguments.check:
-        blocks.check(arguments.check, {BLOCK: text})
-    else:
-        print(text.strip())
+    blocks.put(arguments, BLOCK, text)
 
 
 if __name__ == "__main__":

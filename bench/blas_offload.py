@@ -126,12 +126,7 @@ def show_table(arguments):
         f"\n{record['device']}, {record['threads']} threads of an {record['processor']}, "
         f"{record['date'][:10]}, commit {record['commit']}; "
         f"bench/results/{arguments.table.name}.\n")
-    if arguments.write:
-        blocks.write(arguments.write, {BLOCK: text})
-    elif arguments.check:
-        blocks.check(arguments.check, {BLOCK: text})
-    else:
-        print(text, end="")
+    blocks.put(arguments, BLOCK, text)
 
 
 def main():

@@ -1,7 +1,7 @@
 """Markdown for the documents: tables, and blocks of a document that a script writes.
 
 A block lies between two comments that name it, <!-- NAME: begin --> and <!-- NAME: end -->, each in
-a line of its own. Used by bench/accuracy.py, bench/drop_in.py and bench/tables.py.
+a line of its own. Used by the scripts beside it that write tables.
 """
 
 import sys
@@ -48,3 +48,13 @@ def check(path, contents):
                  if split(path, text, name)[1] != f"\n{inside}\n"]
     if different:
         sys.exit(f"{path} differs from bench/results in {', '.join(different)}: use --write")
+
+
+def put(arguments, name, text):
+    """Writes a block to the document that --write names, checks that of --check, or prints it."""
+    if arguments.write:
+        write(arguments.write, {name: text})
+    elif arguments.check:
+        check(arguments.check, {name: text})
+    else:
+        print(text.strip())

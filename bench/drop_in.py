@@ -262,12 +262,7 @@ def show_table(arguments):
     if arguments.extremes:
         block += " extremes"
     text = (extremes_sentence if arguments.extremes else table)(record, arguments.table)
-    if arguments.write:
-        blocks.write(arguments.write, {block: text})
-    elif arguments.check:
-        blocks.check(arguments.check, {block: text})
-    else:
-        print(text, end="")
+    blocks.put(arguments, block, text)
 
 
 def main():

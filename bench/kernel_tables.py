@@ -6,14 +6,10 @@ Usage: bench/kernel_tables.py [--write | --check] [--results FOLDER] [--document
 Each shape that moves 32 MiB or more counts for the kernel that the plan chose for it.
 """
 
-import argparse
-import pathlib
-
 import blocks
 import runs
 import tables
 
-ROOT = tables.ROOT
 PAGES = {"softmax": "docs/kernels/softmax.md", "transpose": "docs/kernels/transpose.md"}
 LEAST_BYTES = 32 << 20  # with less, the launch is a large part of the time
 
@@ -54,24 +50,11 @@ def by_kernel(run, name):
                           "geometric mean", "most"], lines) + "\n" + tables.source(run, name))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    job = parser.add_mutually_exclusive_group()
-    job.add_argument("--write", action="store_true", help="put the tables into the documents")
-    job.add_argument("--check", action="store_true", help="fail unless the documents have them")
-    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
-    parser.add_argument("--documents", type=pathlib.Path, default=ROOT)
-    arguments = parser.parse_args()
-    all_runs = tables.load_all(arguments.results)
-    for name, page in PAGES.items():
-        contents = {"bench/kernel_tables.py": by_kernel(all_runs[name], name)}
-        if arguments.write:
-            blocks.write(arguments.documents / page, contents)
-        elif arguments.check:
-            blocks.check(arguments.documents / page, contents)
-        else:
-            print("\n".join(contents.values()))
+def documents(all_runs):
+    """{document: {block: text}}."""
+    return {page: {"bench/kernel_tables.py": by_kernel(all_runs[name], name)}
+            for name, page in PAGES.items()}
 
 
 if __name__ == "__main__":
-    main()
+    tables.main(__doc__, documents)

@@ -349,8 +349,9 @@ def documents(all_runs):
     }
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(description, documents_of):
+    """The jobs of this script and of kernel_tables.py; documents_of: see documents()."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
     job = parser.add_mutually_exclusive_group()
     job.add_argument("--write", action="store_true", help="put the tables into the documents")
     job.add_argument("--check", action="store_true", help="fail unless the documents have them")
@@ -358,7 +359,7 @@ def main():
     parser.add_argument("--documents", type=pathlib.Path, default=ROOT,
                         help="the folder of README.md and docs")
     arguments = parser.parse_args()
-    for document, contents in documents(load_all(arguments.results)).items():
+    for document, contents in documents_of(load_all(arguments.results)).items():
         if arguments.write:
             blocks.write(arguments.documents / document, contents)
         elif arguments.check:
@@ -368,4 +369,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, documents)

@@ -8,12 +8,9 @@ through ctypes, and a copy of the logits. Medians of groups timed with events. T
 result's peers as "PyTorch", with the ratio of that run. Needs PyTorch with CUDA.
 """
 import ctypes
-import json
-import statistics
-import sys
 
 import torch
-from torch_softmax import GROUP_MS, GROUPS, TYPES, Library, seconds
+from torch_softmax import TYPES, add_pytorch, medians
 
 INDEX_64I = 24
 
@@ -31,8 +28,8 @@ class Call(ctypes.Structure):
 
 
 def compare(library, shape):
-    """Median seconds of ours, of PyTorch and of a copy; the largest errors of loss and gradient of
-    ours against PyTorch's in FP64, of the first rows."""
+    """The seconds of ours and of PyTorch; the remark is our share of a copy, and the largest errors
+    of our loss and gradient against PyTorch's in FP64, of the first rows."""
     rows, cols, (dtype, kind) = shape["rows"], shape["cols"], TYPES[shape["xtype"]]
     x = torch.empty(rows, cols, device="cuda").uniform_(-6, 6).to(dtype)
     targets = torch.randint(cols, (rows,), device="cuda")
@@ -56,33 +53,14 @@ def compare(library, shape):
     errors = ((loss[:8] - exact.detach()).abs().max().item(),
               (dx[:8].double() * rows - some.grad).abs().max().item())
     calls = [ours, theirs, lambda: dx.copy_(x)]
-    repeats = [max(1, int(GROUP_MS * 1e-3 / seconds(call, 3))) for call in calls]
-    times = [[seconds(call, n) for call, n in zip(calls, repeats)] for _ in range(GROUPS)]
-    return [statistics.median(column) for column in zip(*times)], errors
+    *times, copy = medians(calls)
+    return times, (f", {copy / times[0]:.3f} of a copy; off by {errors[0]:.1e} in the loss, "
+                   f"{errors[1]:.1e} in the gradient")
 
 
-def main():
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    library = Library(sys.argv[1])
-    with open(sys.argv[2]) as file:
-        run = json.load(file)
-    for result in run["results"]:
-        shape = result["shape"]
-        if result["operation"] != "cross_entropy" or shape["gradient"] == "none":
-            continue
-        (ours, torchs, copy), errors = compare(library, shape)
-        gigabytes = result["rate"] * result["ms"]["median"] * 1e-3
-        result["peers"].append({"name": "PyTorch", "ms": {"median": torchs * 1e3},
-                                "rate": gigabytes / torchs, "ratio": torchs / ours})
-        print(f"{result['label']:28} mygemm {ours * 1e6:8.1f} us, {copy / ours:.3f} of a copy, "
-              f"{torchs / ours:.2f} times as fast as PyTorch; off by {errors[0]:.1e} in the loss, "
-              f"{errors[1]:.1e} in the gradient", flush=True)
-    run["pytorch"] = torch.__version__
-    with open(sys.argv[2], "w") as file:
-        json.dump(run, file, indent=1)
-        file.write("\n")
+def chosen(result):
+    return result["operation"] == "cross_entropy" and result["shape"]["gradient"] != "none"
 
 
 if __name__ == "__main__":
-    main()
+    add_pytorch(__doc__, chosen, compare)

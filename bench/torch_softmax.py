@@ -52,42 +52,51 @@ def seconds(call, repeats):
     return start.elapsed_time(end) * 1e-3 / repeats
 
 
-def compare(library, shape):
-    """Median seconds of ours and of PyTorch."""
-    dtype, kind = TYPES[shape["xtype"]]
-    log = shape["mode"] == "log"
-    x = torch.empty(shape["rows"], shape["cols"], device="cuda").uniform_(-1, 1).to(dtype)
-    y = torch.empty_like(x)
-    calls = [lambda: library.softmax(MODES[shape["mode"]], kind, x, y),
-             lambda: (torch.log_softmax if log else torch.softmax)(x, -1, out=y)]
+def medians(calls):
+    """The seconds of each call; they take turns."""
     repeats = [max(1, int(GROUP_MS * 1e-3 / seconds(call, 3))) for call in calls]
     times = [[seconds(call, n) for call, n in zip(calls, repeats)] for _ in range(GROUPS)]
     return [statistics.median(column) for column in zip(*times)]
 
 
-def main():
+def add_pytorch(usage, chosen, compare_shape):
+    """Adds PyTorch to the peers of the chosen results. compare_shape(library, shape): the seconds
+    of ours and of PyTorch, and a remark on them."""
     if len(sys.argv) != 3:
-        sys.exit(__doc__)
+        sys.exit(usage)
     library = Library(sys.argv[1])
     with open(sys.argv[2]) as file:
         run = json.load(file)
-    for result in run["results"]:
-        shape = result["shape"]
-        if result["operation"] != "softmax" or shape["direction"] != "forward":
-            continue
-        if result["ms"]["median"] < 0.02:
-            continue  # launches one by one would time the host
-        ours, torchs = compare(library, shape)
+    for result in filter(chosen, run["results"]):
+        (ours, torchs), remark = compare_shape(library, result["shape"])
         gigabytes = result["rate"] * result["ms"]["median"] * 1e-3
         result["peers"].append({"name": "PyTorch", "ms": {"median": torchs * 1e3},
                                 "rate": gigabytes / torchs, "ratio": torchs / ours})
-        print(f"{result['label']:24} mygemm {gigabytes / ours:6.0f} GB/s, PyTorch "
-              f"{gigabytes / torchs:6.0f} GB/s, {torchs / ours:.2f} times as fast", flush=True)
+        print(f"{result['label']:36} mygemm {gigabytes / ours:6.0f} GB/s, PyTorch "
+              f"{gigabytes / torchs:6.0f} GB/s, {torchs / ours:.2f} times as fast{remark}",
+              flush=True)
     run["pytorch"] = torch.__version__
     with open(sys.argv[2], "w") as file:
         json.dump(run, file, indent=1)
         file.write("\n")
 
 
+def compare(library, shape):
+    """The seconds of ours and of PyTorch, and no remark."""
+    dtype, kind = TYPES[shape["xtype"]]
+    log = shape["mode"] == "log"
+    x = torch.empty(shape["rows"], shape["cols"], device="cuda").uniform_(-1, 1).to(dtype)
+    y = torch.empty_like(x)
+    calls = [lambda: library.softmax(MODES[shape["mode"]], kind, x, y),
+             lambda: (torch.log_softmax if log else torch.softmax)(x, -1, out=y)]
+    return medians(calls), ""
+
+
+def chosen(result):
+    """Launches one by one of less than 20 us would time the host."""
+    return (result["operation"] == "softmax" and result["shape"]["direction"] == "forward" and
+            result["ms"]["median"] >= 0.02)
+
+
 if __name__ == "__main__":
-    main()
+    add_pytorch(__doc__, chosen, compare)
