@@ -91,6 +91,19 @@ TEST_P(SoftmaxRow, ShapesAndLayouts) {
   run(in_all_modes(cases));
 }
 
+// More rows than clusters: each cluster takes several, one after another.
+TEST_P(SoftmaxRow, ManyWideRows) {
+  SoftmaxCase softmax;
+  softmax.rows = kBuild == Build::kGpu ? 500 : 9;
+  softmax.cols = 33001;
+  std::vector<SoftmaxCase> cases;
+  for (const bool backward : {false, true}) {
+    softmax.backward = backward;
+    cases.push_back(softmax);
+  }
+  run(cases);
+}
+
 TEST_P(SoftmaxRow, EveryMixOfTypes) {
   std::vector<SoftmaxCase> cases;
   for (const Shape& shape : {Shape{3, 67}, Shape{4, 45}, Shape{2, 520}, Shape{1, 66024}}) {

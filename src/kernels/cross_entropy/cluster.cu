@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
     for (int slot = 0; slot < ring.slots; ++slot) ptx::mbarrier_init(&warp.full[slot], 1);
     if (warp_number == 0) {
       for (LossExchange& exchange : shared.exchange) {
-        ptx::mbarrier_init(&exchange.barrier, blocks == 1 ? kClusterWarps : 1);
+        ptx::mbarrier_init(&exchange.barrier, kClusterWarps);
       }
     }
     ptx::mbarrier_init_fence();
@@ -170,11 +170,8 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
     const int64_t given = next < p.rows ? p.target(next) : 0;
     const float weight = p.has_gradient() ? p.weight(number) : 0.0f;
     int after_next = next + clusters;
-    if (threadIdx.x == 0) {
-      if (blocks > 1) ptx::mbarrier_arrive_expect_tx(&exchange.barrier, sent_bytes);
-      if (own.first_run == 0 && counter) {
-        after_next = 2 * clusters + static_cast<int>(atomicAdd(counter, 1u));
-      }
+    if (threadIdx.x == 0 && own.first_run == 0 && counter) {
+      after_next = 2 * clusters + static_cast<int>(atomicAdd(counter, 1u));
     }
     while (now.added < own.count) warp.add_tile(now);
     const MaxSum run = now.loss.sum.template run<false>(warp.scale);
@@ -192,10 +189,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
       after_next = ptx::warp_uniform(after_next);
       send(&exchange.row_after_next, &exchange.barrier, static_cast<unsigned>(after_next));
     }
-    if (blocks == 1) {
-      __syncwarp();  // the lane that wrote and the one that arrives may be two
-      if (ptx::elect_one()) ptx::mbarrier_arrive(&exchange.barrier);
-    }
+    arrive(&exchange.barrier, warp_number, sent_bytes);
     // While the other blocks' values arrive: adds the tiles of the next row that are in slots.
     RowInWork<Format> then(p, next, given);
     if (next < p.rows) {

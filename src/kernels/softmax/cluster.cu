@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
     for (int s = 0; s < ring.slots; ++s) ptx::mbarrier_init(&warp.full[s], kBackward ? 2 : 1);
     if (warp_number == 0) {
       for (ClusterExchange& exchange : shared.exchange) {
-        ptx::mbarrier_init(&exchange.barrier, blocks == 1 ? kClusterWarps : 1);
+        ptx::mbarrier_init(&exchange.barrier, kClusterWarps);
       }
     }
     ptx::mbarrier_init_fence();
@@ -207,20 +207,15 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
   for (int slot = 0; slot < warp.used_slots; ++slot) warp.start_tile(slot, next);
 
   const int cluster_runs = blocks * kClusterWarps * own.runs;
+  const auto sent_bytes = static_cast<unsigned>(8 * (cluster_runs + 1));
   Position turn;  // of the two exchanges
   int added = 0;  // of the row's tiles
   while (number < p.rows) {
     ClusterExchange& exchange = shared.exchange[turn.slot];
     const WideRow<Format> row(p, number);
     int64_t after_next = next + clusters;
-    if (threadIdx.x == 0) {
-      if (blocks > 1) {
-        ptx::mbarrier_arrive_expect_tx(&exchange.barrier,
-                                       static_cast<unsigned>(8 * cluster_runs + 8));
-      }
-      if (own.first_run == 0 && counter) {
-        after_next = 2 * clusters + static_cast<int64_t>(atomicAdd(counter, 1ull));
-      }
+    if (threadIdx.x == 0 && own.first_run == 0 && counter) {
+      after_next = 2 * clusters + static_cast<int64_t>(atomicAdd(counter, 1ull));
     }
 #pragma unroll
     for (int i = 0; i < kHeld; ++i) {
@@ -242,10 +237,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
       after_next = __shfl_sync(0xffffffffu, after_next, 0);
       send(&exchange.row_after_next, &exchange.barrier, static_cast<uint64_t>(after_next));
     }
-    if (blocks == 1) {
-      __syncwarp();  // the lane that wrote and the one that arrives may be two
-      if (ptx::elect_one()) ptx::mbarrier_arrive(&exchange.barrier);
-    }
+    arrive(&exchange.barrier, warp_number, sent_bytes);
     // While the other blocks' values arrive: adds the tiles of the next row that are in slots.
     warp.sum = LaneSum();
     added = 0;

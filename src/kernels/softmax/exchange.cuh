@@ -3,6 +3,8 @@
 
 #include "kernels/softmax/storage.h"
 #include "ptx/cluster.cuh"
+#include "ptx/mbarrier.cuh"
+#include "ptx/warp.cuh"
 
 namespace mygemm {
 
@@ -27,6 +29,18 @@ __device__ __forceinline__ void send(void* to, uint64_t* barrier, uint64_t value
     if (lane == 0) *static_cast<uint64_t*>(to) = value;
   } else if (lane < blocks) {
     ptx::store_async_8(to, barrier, lane, value);
+  }
+}
+// A warp has sent its values of a row, and has read those of the row before. `bytes`: of all values
+// that are sent to a block. Every warp arrives, since a value that was sent does not prove, in the
+// memory model, that its sender's earlier reads are over.
+__device__ __forceinline__ void arrive(uint64_t* barrier, int warp, unsigned bytes) {
+  __syncwarp();  // lanes that read or wrote are before the one that arrives
+  if (!ptx::elect_one()) return;
+  if (warp == 0 && ptx::cluster_blocks() > 1) {
+    ptx::mbarrier_arrive_expect_tx(barrier, bytes);
+  } else {
+    ptx::mbarrier_arrive(barrier);
   }
 }
 __device__ __forceinline__ uint64_t bits_of(const MaxSum& run) {
