@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
     for (int slot = 0; slot < ring.slots; ++slot) ptx::mbarrier_init(&warp.full[slot], 1);
     if (warp_number == 0) {
       for (LossExchange& exchange : shared.exchange) {
-        ptx::mbarrier_init(&exchange.barrier, kClusterWarps);
+        ptx::mbarrier_init(&exchange.barrier, kExchangeArrivals);
       }
     }
     ptx::mbarrier_init_fence();
@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
       after_next = ptx::warp_uniform(after_next);
       send(&exchange.row_after_next, &exchange.barrier, static_cast<unsigned>(after_next));
     }
-    arrive(&exchange.barrier, warp_number, sent_bytes);
+    arrive(&exchange.barrier, sent_bytes);
     // While the other blocks' values arrive: adds the tiles of the next row that are in slots.
     RowInWork<Format> then(p, next, given);
     if (next < p.rows) {

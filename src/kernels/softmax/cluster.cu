@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
     for (int s = 0; s < ring.slots; ++s) ptx::mbarrier_init(&warp.full[s], kBackward ? 2 : 1);
     if (warp_number == 0) {
       for (ClusterExchange& exchange : shared.exchange) {
-        ptx::mbarrier_init(&exchange.barrier, kClusterWarps);
+        ptx::mbarrier_init(&exchange.barrier, kExchangeArrivals);
       }
     }
     ptx::mbarrier_init_fence();
@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
       after_next = __shfl_sync(0xffffffffu, after_next, 0);
       send(&exchange.row_after_next, &exchange.barrier, static_cast<uint64_t>(after_next));
     }
-    arrive(&exchange.barrier, warp_number, sent_bytes);
+    arrive(&exchange.barrier, sent_bytes);
     // While the other blocks' values arrive: adds the tiles of the next row that are in slots.
     warp.sum = LaneSum();
     added = 0;

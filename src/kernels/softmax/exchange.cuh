@@ -1,10 +1,10 @@
 // How the warps of a cluster that shares a row send each other their sums. Device only, SM 90.
 #pragma once
 
+#include "kernels/softmax/cluster.h"
 #include "kernels/softmax/storage.h"
 #include "ptx/cluster.cuh"
 #include "ptx/mbarrier.cuh"
-#include "ptx/warp.cuh"
 
 namespace mygemm {
 
@@ -31,13 +31,13 @@ __device__ __forceinline__ void send(void* to, uint64_t* barrier, uint64_t value
     ptx::store_async_8(to, barrier, lane, value);
   }
 }
-// A warp has sent its values of a row, and has read those of the row before. `bytes`: of all values
-// that are sent to a block. Every warp arrives, since a value that was sent does not prove, in the
-// memory model, that its sender's earlier reads are over.
-__device__ __forceinline__ void arrive(uint64_t* barrier, int warp, unsigned bytes) {
-  __syncwarp();  // lanes that read or wrote are before the one that arrives
-  if (!ptx::elect_one()) return;
-  if (warp == 0 && ptx::cluster_blocks() > 1) {
+// A lane's values of a row are sent, and those of the row before are read. `bytes`: of all values
+// that are sent to a block. Every lane arrives, since each reads: a value that was sent does not
+// prove, in the memory model, that the reads before it are over.
+constexpr unsigned kExchangeArrivals = kClusterThreads;
+
+__device__ __forceinline__ void arrive(uint64_t* barrier, unsigned bytes) {
+  if (threadIdx.x == 0 && ptx::cluster_blocks() > 1) {
     ptx::mbarrier_arrive_expect_tx(barrier, bytes);
   } else {
     ptx::mbarrier_arrive(barrier);
