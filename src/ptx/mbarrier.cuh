@@ -60,6 +60,24 @@ __device__ __forceinline__ void mbarrier_arrive_at(unsigned barrier) {
 #endif
 }
 
+// The same for the barrier of the cluster's block `rank` that is where `barrier` is here. That
+// block must not have ended.
+__device__ __forceinline__ void mbarrier_arrive_in(unsigned rank, uint64_t* barrier) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  const auto here = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+  asm volatile(
+      "{\n"
+      ".reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %0, %1;\n"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n"
+      "}" ::"r"(here),
+      "r"(rank)
+      : "memory");
+#endif
+}
+
 // mbarrier.arrive ordered behind the loads that returned `bits`, on which its address depends. An
 // arrival overtakes loads from shared memory that are in flight: without this dependency a few in
 // 10^7 elements of a 4096^3 product came out wrong, in nearly every run (H200). The barrier is

@@ -35,6 +35,12 @@ __device__ __forceinline__ void store_shared_4(unsigned address, unsigned value)
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
 
+// st.shared.v2: 8 bytes to a multiple of 8.
+__device__ __forceinline__ void store_shared_8(unsigned address, float first, float second) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(first), "f"(second)
+               : "memory");
+}
+
 // ld.shared.v4: 16 bytes from a multiple of 16.
 __device__ __forceinline__ float4 load_shared_16(unsigned address) {
   float4 value;

@@ -74,6 +74,11 @@ constexpr unsigned kWgmmaMatrixBf16 = 512 / 16 | 2u << 30;
   WGMMA_NAMES_64                                                                     \
   ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79" \
   ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define WGMMA_NAMES_128                                                                      \
+  WGMMA_NAMES_96                                                                             \
+  ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, " \
+  "%111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, "     \
+  "%125, %126, %127"
 #define WGMMA_RESULTS_8(i)                                                                    \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
       "+f"(d[i + 6]), "+f"(d[i + 7])
@@ -81,6 +86,7 @@ constexpr unsigned kWgmmaMatrixBf16 = 512 / 16 | 2u << 30;
   WGMMA_RESULTS_8(i), WGMMA_RESULTS_8(i + 8), WGMMA_RESULTS_8(i + 16), WGMMA_RESULTS_8(i + 24)
 #define WGMMA_RESULTS_64(i) WGMMA_RESULTS_32(i), WGMMA_RESULTS_32(i + 32)
 #define WGMMA_RESULTS_96(i) WGMMA_RESULTS_64(i), WGMMA_RESULTS_32(i + 64)
+#define WGMMA_RESULTS_128(i) WGMMA_RESULTS_64(i), WGMMA_RESULTS_64(i + 64)
 // An instruction with kCount results of a lane. Its other operands have the numbers from kCount on:
 // four registers of A, the descriptor of B, whether to add; then `options`, as text that ends the
 // list, whose one operand is `option`.
@@ -144,14 +150,76 @@ __device__ __forceinline__ void wgmma_bf16(float (&d)[kN / 2], const unsigned (&
 #endif
 }
 
+// An instruction whose A is in shared memory too: descriptors of both, whether to add, whether A and
+// B are MN-major.
+#define WGMMA_SHARED(kCount, shape, a, b, adds, mn_a, mn_b)                                     \
+  if constexpr (kBf16) {                                                                        \
+    WGMMA_SHARED_OF(kCount, shape ".f32.bf16.bf16", a, b, adds, mn_a, mn_b);                    \
+  } else {                                                                                      \
+    WGMMA_SHARED_OF(kCount, shape ".f32.f16.f16", a, b, adds, mn_a, mn_b);                      \
+  }
+#define WGMMA_SHARED_OF(kCount, type, a, b, adds, mn_a, mn_b)                                   \
+  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " adds                                     \
+               ", 0;\n"                                                                         \
+               "wgmma.mma_async.sync.aligned." type " {" WGMMA_NAMES_##kCount "}, " a ", " b    \
+               ", add, 1, 1, " mn_a ", " mn_b ";\n}"                                            \
+               : WGMMA_RESULTS_##kCount(0)                                                      \
+               : "l"(matrix_a), "l"(matrix_b), "r"(static_cast<int>(add)),                      \
+                 "n"(static_cast<int>(kMNMajorA)), "n"(static_cast<int>(kMNMajorB)))
+
+// The lower halves of descriptors of 16-bit matrices in lines of 128 bytes, swizzled as swizzle.h
+// says: K-major, lines of 64 k; and MN-major, blocks of 64 lines of k, 8192 bytes apart, each with
+// 64 rows of A or columns of B. 16 k are 32 bytes, or 2048. `address` is that of shared_address(),
+// a multiple of 1024, plus the bytes of each k that is left out. The upper half is kWgmmaMatrix.
+template <bool kMNMajor>
+__device__ __forceinline__ unsigned wgmma_matrix_16(unsigned address) {
+  constexpr unsigned kLeadingStride = kMNMajor ? 8192 / 16 : 1;
+  return kLeadingStride << 16 | address >> 4;
+}
+
+// wgmma.mma_async.m64nNk16 of BF16 or FP16 values: d = a b, plus d where `add`; a is 64 x 16, b
+// 16 x kN, both as wgmma_matrix_16() says. Results lie as those of wgmma_tf32().
+template <bool kBf16, int kN, bool kMNMajorA, bool kMNMajorB>
+__device__ __forceinline__ void wgmma_16(float (&d)[kN / 2], unsigned a, unsigned b, bool add) {
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  __trap();
+#else
+  static_assert(kN == 64 || kN == 128 || kN == 256);
+  const uint64_t matrix_a = uint64_t{kWgmmaMatrix} << 32 | a;
+  const uint64_t matrix_b = uint64_t{kWgmmaMatrix} << 32 | b;
+  if constexpr (kN == 64) {
+    WGMMA_SHARED(32, "m64n64k16", "%32", "%33", "%34", "%35", "%36");
+  } else if constexpr (kN == 128) {
+    WGMMA_SHARED(64, "m64n128k16", "%64", "%65", "%66", "%67", "%68");
+  } else if constexpr (kN == 256) {
+    WGMMA_SHARED(128, "m64n256k16", "%128", "%129", "%130", "%131", "%132");
+  }
+#endif
+}
+
+// wgmma.wait_group of products whose results stay in flight: until all but the last kPending groups
+// have read their operands.
+template <int kPending>
+__device__ __forceinline__ void wgmma_wait_for_operands() {
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  __trap();
+#else
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+#endif
+}
+
+#undef WGMMA_SHARED_OF
+#undef WGMMA_SHARED
 #undef WGMMA_96
 #undef WGMMA_64
 #undef WGMMA_32
 #undef WGMMA
+#undef WGMMA_RESULTS_128
 #undef WGMMA_RESULTS_96
 #undef WGMMA_RESULTS_64
 #undef WGMMA_RESULTS_32
 #undef WGMMA_RESULTS_8
+#undef WGMMA_NAMES_128
 #undef WGMMA_NAMES_96
 #undef WGMMA_NAMES_64
 #undef WGMMA_NAMES_32

@@ -92,6 +92,22 @@ void arrive_expecting(uint64_t* address, unsigned bytes) {
   end_phase_if_complete(address, &barrier);
 }
 
+void arrive_in_block(unsigned rank, uint64_t* barrier) {
+  constexpr const char* kWhat = "mbarrier.arrive in a cluster";
+  if (rank >= cluster_blocks()) {
+    stop("%s of %u blocks, in that of rank %u", kWhat, cluster_blocks(), rank);
+  }
+  if (!in_shared_memory(barrier, sizeof *barrier)) {
+    stop("%s at %p, beyond the block's shared memory", kWhat, static_cast<void*>(barrier));
+  }
+  const unsigned block = resident_block(rank);
+  if (has_ended(block)) stop("%s, in block %u, which has ended", kWhat, rank);
+  auto* const there = reinterpret_cast<uint64_t*>(
+      shared_address(block, shared_offset(resident_block(), barrier)));
+  if (rank != cluster_rank()) require_known(there, kWhat);
+  arrive_expecting(there, 0);
+}
+
 void wait_for_barrier(uint64_t* address, unsigned parity, Site site) {
   if (parity > 1) stop("mbarrier.try_wait for parity %u", parity);
   Barrier& barrier = find(address, "mbarrier.try_wait");

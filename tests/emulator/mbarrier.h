@@ -19,6 +19,8 @@ void init_barrier(uint64_t* barrier, unsigned arrivals);
 // From now on copies may use the barriers that the calling thread has initialised.
 void fence_barriers();
 void arrive_expecting(uint64_t* barrier, unsigned bytes);
+// At the barrier of the cluster's block `rank` that lies where `barrier` does in this block.
+void arrive_in_block(unsigned rank, uint64_t* barrier);
 void wait_for_barrier(uint64_t* barrier, unsigned parity, Site site);
 
 // ---- called by transfer.cpp ----

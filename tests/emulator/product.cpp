@@ -92,7 +92,60 @@ void read_bf16_mn_major(Operands& operands, const std::byte* shared, int columns
   }
 }
 
+double of_fp16(unsigned bits) {
+  const int exponent = static_cast<int>(bits >> 10 & 31);
+  const double fraction = static_cast<double>(bits & 1023);
+  double x = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+  if (exponent == 31) x = fraction == 0 ? HUGE_VAL : std::nan("");
+  return (bits & 0x8000) != 0 ? -x : x;
+}
+
+// Reads element (line, k) of a matrix of 16-bit values, for 16 k and `lines` rows of A or columns of
+// B from `first` on, by visit(k, line, value). Lines of 128 bytes lie as swizzle.h says.
+template <class Visit>
+void read_lines(unsigned block, const SharedMatrix& matrix, bool bf16, int first, int lines,
+                Visit visit) {
+  const uint64_t fields = matrix.descriptor & ~uint64_t{0x3fff};
+  if (fields != descriptor(matrix.mn_major ? 512 : 1, 64, 1)) {
+    stop("wgmma of a matrix that is described otherwise: %016llx",
+         static_cast<unsigned long long>(matrix.descriptor));
+  }
+  const unsigned begin = static_cast<unsigned>(matrix.descriptor & 0x3fff) * 16;
+  const unsigned offset = begin % 1024, base = begin - offset;
+  // 16 k further on are 32 bytes of a line, or 16 lines.
+  if (matrix.mn_major ? offset != 0 : offset % 32 != 0 || offset > 96) {
+    stop("wgmma of a matrix at byte %u, %u behind a multiple of 1024", begin, offset);
+  }
+  const int end = first + lines;
+  const size_t bytes = matrix.mn_major ? static_cast<size_t>((end - 1) / 64) * 8192 + 2048
+                                       : static_cast<size_t>(end) * 128;
+  if (base + bytes > shared_bytes()) {
+    stop("wgmma of %zu bytes from byte %u, beyond the block's shared memory", bytes, base);
+  }
+  const std::byte* const shared = shared_address(block, base);
+  for (int line = first; line < end; ++line) {
+    for (int k = 0; k < kMostDepth; ++k) {
+      const int of_line = matrix.mn_major ? k : line;  // of 128 bytes
+      const int element = matrix.mn_major ? line % 64 : static_cast<int>(offset / 2) + k;
+      const int chunk = element / 8 ^ of_line % 8;
+      const size_t at = (matrix.mn_major ? static_cast<size_t>(line / 64) * 8192 : 0) +
+                        static_cast<size_t>(of_line * 128 + chunk * 16 + element % 8 * 2);
+      uint16_t bits;
+      std::memcpy(&bits, shared + at, sizeof bits);
+      visit(k, line - first, bf16 ? of_bf16(bits) : of_fp16(bits));
+    }
+  }
+}
+
 }  // namespace
+
+void read_shared(Operands& operands, unsigned block, const SharedOperands& from, int warp,
+                 int columns) {
+  read_lines(block, from.a, from.bf16, warp * kWarpRows, kWarpRows,
+             [&](int k, int row, double x) { operands.a[row][k] = x; });
+  read_lines(block, from.b, from.bf16, 0, columns,
+             [&](int k, int column, double x) { operands.b[k][column] = x; });
+}
 
 void read_b(Operands& operands, unsigned block, ProductType type, uint64_t matrix, int columns) {
   const Layout layout = layout_of(type, columns);

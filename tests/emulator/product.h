@@ -20,6 +20,9 @@ void take_a(Operands& operands, ProductType type, unsigned lane, const unsigned*
 // Reads B, which the descriptor `matrix` describes, from the shared memory of `block`; stops the
 // kernel where it does not lie as src/ptx/wgmma.cuh says.
 void read_b(Operands& operands, unsigned block, ProductType type, uint64_t matrix, int columns);
+// Reads both operands from the shared memory of `block`: of A the rows of a warp of the warpgroup.
+void read_shared(Operands& operands, unsigned block, const SharedOperands& from, int warp,
+                 int columns);
 // Adds the products of `depth` k. Each sum is rounded once, towards zero. Products are exact in
 // FP64, and the sum of 9 or 17 numbers nearly so.
 void add_products(double (&sums)[kWarpRows][kMostColumns], const Operands& operands, int depth,

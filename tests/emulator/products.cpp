@@ -27,6 +27,7 @@ struct Product {
   ProductType type;
   uint64_t b;
   bool add;
+  SharedOperands shared;
 
   bool operator==(const Product&) const = default;
   // k of the operands.
@@ -74,7 +75,10 @@ struct Warp {
 std::map<std::pair<unsigned, unsigned>, Warp> warps;
 std::map<std::pair<unsigned, unsigned>, std::vector<Product>> asked_for;
 
-Warp& own_warp() { return warps[{resident_block(), thread_number() / kWarpSize}]; }
+std::pair<unsigned, unsigned> own_place() {
+  return {resident_block(), thread_number() / kWarpSize};
+}
+Warp& own_warp() { return warps[own_place()]; }
 
 void require_tensor_cores() {
   if (device().cc != 90) stop("wgmma on a device of compute capability %d", device().cc);
@@ -88,7 +92,8 @@ int column_of(unsigned lane, size_t result) {
 
 // Carries out the products before `end`, for all lanes: their registers can be read, since no lane
 // goes on from the wait for them before this is done.
-void carry_out(Warp& warp, unsigned block, size_t end) {
+void carry_out(Warp& warp, std::pair<unsigned, unsigned> place, size_t end) {
+  const auto [block, number_of_warp] = place;
   static Operands operands;
   static double sums[kWarpRows][kMostColumns];
   while (warp.done < end) {
@@ -113,9 +118,15 @@ void carry_out(Warp& warp, unsigned block, size_t end) {
       for (unsigned l = 0; l < kWarpSize; ++l) {
         const Lane& lane = warp.lanes[l];
         if (lane.products[warp.done - lane.first] != first) stop("wgmma of which lanes disagree");
+        if (first.type == ProductType::kShared16) continue;
         take_a(operands, first.type, l, lane.a[warp.done - lane.first]);
       }
-      read_b(operands, block, first.type, first.b, columns);
+      if (first.type == ProductType::kShared16) {
+        const auto warp_of_group = static_cast<int>(number_of_warp % kGroupWarps);
+        read_shared(operands, block, first.shared, warp_of_group, columns);
+      } else {
+        read_b(operands, block, first.type, first.b, columns);
+      }
       if (!first.add) std::memset(sums, 0, sizeof sums);
       add_products(sums, operands, first.depth(), columns);
     }
@@ -146,15 +157,8 @@ void compare_with_group(Warp& warp, const Product& product) {
   ++warp.issued;
 }
 
-}  // namespace
-
-void fence_products() {
-  require_tensor_cores();
-  own_warp().lanes[lane()].fenced = true;
-}
-
-void start_product(ProductType type, float* d, int results, const unsigned* a, uint64_t b,
-                   bool add) {
+// Starts a product that writes `results` floats of d; a: this lane's registers of A.
+void issue(float* d, int results, const unsigned* a, Product product) {
   require_tensor_cores();
   Warp& warp = own_warp();
   Lane& self = warp.lanes[lane()];
@@ -168,10 +172,54 @@ void start_product(ProductType type, float* d, int results, const unsigned* a, u
   if (in_flight->sums.size() != static_cast<size_t>(results)) {
     stop("wgmma to other registers than those in flight is not emulated");
   }
-  self.products.push_back({in_flight->number, type, b, add});
+  product.results = in_flight->number;
+  self.products.push_back(product);
   self.a.push_back(a);
   in_flight->end = self.issued();
   if (lane() == 0) compare_with_group(warp, self.products.back());
+}
+
+// All lanes have issued the same number of products.
+void require_agreement(const Lane& self, Site site) {
+  const auto asked = static_cast<uint64_t>(self.issued());
+  for (const uint64_t others : exchange("wgmma.wait_group", ~0u, asked, site)) {
+    if (others != asked) stop("wgmma for which not all lanes of a warp asked");
+  }
+}
+
+// Waits for the products before the last `pending` groups, and returns their number.
+size_t wait_for_groups(Warp& warp, size_t pending, Site site) {
+  const size_t groups = warp.group_ends.size();
+  const size_t needed = pending < groups ? warp.group_ends[groups - 1 - pending] : 0;
+  if (warp.done < needed) {
+    warp.awaited = true;
+    warp.needed = needed;
+    wait_for_object("wgmma.wait_group", &warp, 0, site);
+  }
+  return needed;
+}
+
+void forget_done(Lane& self, size_t needed) {
+  for (; self.first < needed; ++self.first) {
+    self.products.pop_front();
+    self.a.pop_front();
+  }
+}
+
+}  // namespace
+
+void fence_products() {
+  require_tensor_cores();
+  own_warp().lanes[lane()].fenced = true;
+}
+
+void start_product(ProductType type, float* d, int results, const unsigned* a, uint64_t b,
+                   bool add) {
+  issue(d, results, a, {0, type, b, add, {}});
+}
+
+void start_product_of_shared(float* d, int results, const SharedOperands& operands, bool add) {
+  issue(d, results, nullptr, {0, ProductType::kShared16, 0, add, operands});
 }
 
 void commit_products(Site site) {
@@ -187,49 +235,49 @@ void commit_products(Site site) {
   }
   if (warp.chosen) return;
   warp.chosen = true;
-  if (random_number() % 2 == 0) carry_out(warp, resident_block(), asked);
+  if (random_number() % 2 == 0) carry_out(warp, own_place(), asked);
 }
 
 void wait_for_products(const float* d, size_t pending, Site site) {
   require_tensor_cores();
   Warp& warp = own_warp();
   Lane& self = warp.lanes[lane()];
-  const auto asked = static_cast<uint64_t>(self.issued());
-  for (const uint64_t others : exchange("wgmma.wait_group", ~0u, asked, site)) {
-    if (others != asked) stop("wgmma for which not all lanes of a warp asked");
-  }
+  require_agreement(self, site);
   self.fenced = false;
   Results* const results = self.find(d);
   if (!results) {
     if (!self.results.empty()) stop("a wait for wgmma that names other registers than it writes");
     return;
   }
-  const size_t groups = warp.group_ends.size();
-  const size_t needed = pending < groups ? warp.group_ends[groups - 1 - pending] : 0;
   if (results->end > warp.committed()) stop("a wait for wgmma that was not committed");
-  if (results->end > needed) stop("a wait for wgmma that leaves these results in flight");
-  if (warp.done < needed) {
-    warp.awaited = true;
-    warp.needed = needed;
-    wait_for_object("wgmma.wait_group", &warp, 0, site);
+  const size_t groups = warp.group_ends.size();
+  if (results->end > (pending < groups ? warp.group_ends[groups - 1 - pending] : 0)) {
+    stop("a wait for wgmma that leaves these results in flight");
   }
+  const size_t needed = wait_for_groups(warp, pending, site);
   require_untouched(*results);
   std::memcpy(results->d, results->sums.data(), results->sums.size() * sizeof(float));
   self.results.erase(self.results.begin() + (results - self.results.data()));
-  for (; self.first < needed; ++self.first) {
-    self.products.pop_front();
-    self.a.pop_front();
-  }
+  forget_done(self, needed);
+}
+
+void wait_for_operands_of_products(size_t pending, Site site) {
+  require_tensor_cores();
+  Warp& warp = own_warp();
+  Lane& self = warp.lanes[lane()];
+  require_agreement(self, site);
+  self.fenced = false;
+  forget_done(self, wait_for_groups(warp, pending, site));
 }
 
 bool land_products() {
-  std::vector<std::pair<unsigned, Warp*>> awaited;  // with their blocks
+  std::vector<std::pair<std::pair<unsigned, unsigned>, Warp*>> awaited;  // with their places
   for (auto& [place, warp] : warps) {
-    if (warp.awaited) awaited.emplace_back(place.first, &warp);
+    if (warp.awaited) awaited.emplace_back(place, &warp);
   }
   if (awaited.empty()) return false;
-  const auto& [block, warp] = awaited[random_number() % awaited.size()];
-  carry_out(*warp, block, warp->needed);
+  const auto& [place, warp] = awaited[random_number() % awaited.size()];
+  carry_out(*warp, place, warp->needed);
   warp->awaited = false;
   wake_waiters(warp);
   return true;

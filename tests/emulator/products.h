@@ -16,16 +16,33 @@ namespace emulator {
 // ---- called by device code, by all lanes of a warp together ----
 
 // The elements of the operands, and how B lies in shared memory: see src/ptx/wgmma.cuh.
-enum class ProductType : uint8_t { kTf32, kBf16, kBf16MNMajor };
+enum class ProductType : uint8_t { kTf32, kBf16, kBf16MNMajor, kShared16 };
 
 void fence_products();
 // d = a b, plus d where `add`; `results` floats of d and 4 registers of a are this lane's, see
 // src/ptx/wgmma.cuh.
 void start_product(ProductType type, float* d, int results, const unsigned* a, uint64_t b,
                    bool add);
+// The operands of a product of 16-bit values, both in shared memory in lines of 128 bytes:
+// descriptors, and whether lines have one k.
+struct SharedMatrix {
+  uint64_t descriptor = 0;
+  bool mn_major = false;
+
+  bool operator==(const SharedMatrix&) const = default;
+};
+struct SharedOperands {
+  bool bf16 = false;
+  SharedMatrix a, b;
+
+  bool operator==(const SharedOperands&) const = default;
+};
+void start_product_of_shared(float* d, int results, const SharedOperands& operands, bool add);
 void commit_products(Site site);
 // Until all are done but those of the last `pending` groups. `d` holds results of some that are.
 void wait_for_products(const float* d, size_t pending, Site site);
+// The same without touching results, some of which stay in flight.
+void wait_for_operands_of_products(size_t pending, Site site);
 
 // ---- called by the scheduler ----
 

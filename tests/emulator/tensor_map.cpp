@@ -33,6 +33,27 @@ size_t swizzled_offset(size_t offset) {
   return row * 128 + (chunk ^ row % 8) * 16 + offset % 16;
 }
 
+// Calls visit(offset in the box, element of the tensor or nullptr where it is outside).
+template <class Visit>
+void for_elements(const TensorMap& map, const int (&at)[3], Visit visit) {
+  const size_t bytes = map.element_bytes();
+  size_t offset = 0;
+  for (int k = 0; k < map.box[2]; ++k) {
+    for (int j = 0; j < map.box[1]; ++j) {
+      for (int i = 0; i < map.box[0]; ++i, offset += bytes) {
+        const int64_t index[3] = {int64_t{at[0]} + i, int64_t{at[1]} + j, int64_t{at[2]} + k};
+        std::byte* element = map.address;
+        bool inside = true;
+        for (int d = 0; d < 3; ++d) {
+          inside = inside && index[d] >= 0 && index[d] < map.extents[d];
+          element += inside ? index[d] * map.strides[d] : 0;
+        }
+        visit(map.swizzled ? swizzled_offset(offset) : offset, inside ? element : nullptr);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 size_t TensorMap::box_bytes() const {
@@ -41,27 +62,19 @@ size_t TensorMap::box_bytes() const {
 }
 
 void copy_box(std::byte* to, const TensorMap& map, const int (&at)[3]) {
-  const size_t bytes = map.element_bytes();
-  size_t offset = 0;
-  for (int k = 0; k < map.box[2]; ++k) {
-    for (int j = 0; j < map.box[1]; ++j) {
-      for (int i = 0; i < map.box[0]; ++i, offset += bytes) {
-        const int64_t index[3] = {int64_t{at[0]} + i, int64_t{at[1]} + j, int64_t{at[2]} + k};
-        std::byte* const element = to + (map.swizzled ? swizzled_offset(offset) : offset);
-        const std::byte* from = map.address;
-        bool inside = true;
-        for (int d = 0; d < 3; ++d) {
-          inside = inside && index[d] >= 0 && index[d] < map.extents[d];
-          from += inside ? index[d] * map.strides[d] : 0;
-        }
-        if (inside) {
-          std::memcpy(element, from, bytes);
-        } else {
-          std::memset(element, 0, bytes);
-        }
-      }
+  for_elements(map, at, [&](size_t offset, std::byte* element) {
+    if (element) {
+      std::memcpy(to + offset, element, map.element_bytes());
+    } else {
+      std::memset(to + offset, 0, map.element_bytes());
     }
-  }
+  });
+}
+
+void store_box(const std::byte* from, const TensorMap& map, const int (&at)[3]) {
+  for_elements(map, at, [&](size_t offset, std::byte* element) {
+    if (element) std::memcpy(element, from + offset, map.element_bytes());
+  });
 }
 
 }  // namespace emulator
@@ -86,7 +99,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
   if (!address || !is_multiple(address, 16)) return CUDA_ERROR_INVALID_VALUE;
   emulator::TensorMap filled{};
   filled.mark = emulator::kTensorMapMark;
-  filled.address = static_cast<const std::byte*>(address);
+  filled.address = static_cast<std::byte*>(address);
   filled.swizzled = swizzled;
   filled.strides[0] = static_cast<int64_t>(bytes);
   for (int d = 0; d < 3; ++d) {

@@ -12,7 +12,7 @@ namespace emulator {
 // The contents of the 128 bytes of a CUtensorMap.
 struct TensorMap {
   uint64_t mark;  // kTensorMapMark, in maps that the encoder has filled
-  const std::byte* address;
+  std::byte* address;
   int64_t extents[3];
   int64_t strides[3];  // bytes; the first is an element's
   int box[3];
@@ -28,6 +28,8 @@ inline constexpr uint64_t kTensorMapMark = 0x70616D5F726F736E;
 // The alignment of shared memory that a map's copies require.
 inline size_t alignment_of(const TensorMap& map) { return map.swizzled ? 1024 : 128; }
 
+// The way back; elements outside the tensor are left out.
+void store_box(const std::byte* from, const TensorMap& map, const int (&at)[3]);
 // Copies the box whose first element is `at`; elements outside the tensor become zeros.
 void copy_box(std::byte* to, const TensorMap& map, const int (&at)[3]);
 

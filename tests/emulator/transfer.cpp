@@ -18,6 +18,7 @@ namespace emulator {
 namespace {
 
 constexpr const char* kBox = "cp.async.bulk.tensor";
+constexpr const char* kBoxStore = "cp.async.bulk.tensor to global memory";
 constexpr const char* kBulk = "cp.async.bulk";
 constexpr const char* kStore = "st.async";
 
@@ -31,6 +32,19 @@ struct Transfer {
 };
 
 std::vector<Transfer> in_flight;
+
+// A store of a box that its thread has not waited for.
+struct Store {
+  unsigned block, thread;
+  bool committed;
+  std::function<void()> carry_out;
+
+  bool is_of_this_thread() const {
+    return block == resident_block() && thread == thread_number();
+  }
+};
+
+std::vector<Store> stores;
 
 void start(std::byte* to, Transfer transfer) {
   std::memset(to, 0xFF, transfer.bytes);
@@ -54,19 +68,23 @@ void require_destination(const void* shared, size_t bytes, size_t alignment, con
   }
 }
 
-}  // namespace
-
-void prefetch_map(const CUtensorMap* map) { read_map(map, "prefetch.tensormap"); }
-
-void start_box(void* shared, const CUtensorMap* map, uint64_t* barrier, const int (&at)[3]) {
-  require_previous_grid(kBox);
-  const TensorMap tensor = read_map(map, kBox);
-  require_fenced(barrier, kBox);
-  require_destination(shared, tensor.box_bytes(), alignment_of(tensor), kBox);
+// The map of a copy of a box at `shared`.
+TensorMap read_box(const CUtensorMap* map, const void* shared, const char* what) {
+  const TensorMap tensor = read_map(map, what);
+  require_destination(shared, tensor.box_bytes(), alignment_of(tensor), what);
   if (tensor.swizzled && tensor.element_bytes() * static_cast<size_t>(tensor.box[0]) != 128) {
-    stop("%s with a swizzle of rows of fewer than 128 bytes is not emulated", kBox);
+    stop("%s with a swizzle of rows of fewer than 128 bytes is not emulated", what);
   }
-  auto* const to = static_cast<std::byte*>(shared);
+  return tensor;
+}
+
+// Starts the copy of a box to the place in a resident block that `shared` is in this one, and to
+// that block's barrier.
+void start_box_in(unsigned block, void* shared, const CUtensorMap* map, uint64_t* barrier,
+                  const int (&at)[3]) {
+  require_previous_grid(kBox);
+  const TensorMap tensor = read_box(map, shared, kBox);
+  std::byte* const to = shared_address(block, shared_offset(resident_block(), shared));
   const int x = at[0], y = at[1], z = at[2];
   if (tensor.element_bytes() * static_cast<size_t>(x) % 16 != 0) {
     // On a GPU that is an illegal instruction.
@@ -74,11 +92,69 @@ void start_box(void* shared, const CUtensorMap* map, uint64_t* barrier, const in
   }
   char description[64];
   std::snprintf(description, sizeof description, "copy of box (%d, %d, %d)", x, y, z);
-  start(to, {kBox, resident_block(), tensor.box_bytes(), barrier,
+  start(to, {kBox, block, tensor.box_bytes(), barrier,
              [=] {
                copy_box(to, tensor, {x, y, z});
              },
              description});
+}
+
+}  // namespace
+
+void prefetch_map(const CUtensorMap* map) { read_map(map, "prefetch.tensormap"); }
+
+void start_box(void* shared, const CUtensorMap* map, uint64_t* barrier, const int (&at)[3]) {
+  require_fenced(barrier, kBox);
+  start_box_in(resident_block(), shared, map, barrier, at);
+}
+
+void start_boxes(void* shared, const CUtensorMap* map, uint64_t* barrier, const int (&at)[3],
+                 unsigned blocks) {
+  require_hopper(kBox);
+  if (!clustered()) stop("%s to a cluster in a grid without clusters", kBox);
+  if (blocks >> cluster_blocks() != 0) {
+    stop("%s to blocks %x of a cluster of %u", kBox, blocks, cluster_blocks());
+  }
+  for (unsigned rank = 0; rank < cluster_blocks(); ++rank) {
+    if ((blocks >> rank & 1) == 0) continue;
+    const unsigned block = resident_block(rank), from = resident_block();
+    if (has_ended(block)) stop("%s to block %u of the cluster, which has ended", kBox, rank);
+    auto* const done =
+        reinterpret_cast<uint64_t*>(shared_address(block, shared_offset(from, barrier)));
+    require_known(done, kBox);
+    start_box_in(block, shared, map, done, at);
+  }
+}
+
+void start_box_store(const CUtensorMap* map, const void* shared, const int (&at)[3]) {
+  require_previous_grid(kBoxStore);
+  const TensorMap tensor = read_box(map, shared, kBoxStore);
+  const int x = at[0], y = at[1], z = at[2];
+  const auto* const from = static_cast<const std::byte*>(shared);
+  const auto store = [=] { store_box(from, tensor, {x, y, z}); };
+  if (random_number() % 2 == 0) {
+    store();
+    stores.push_back({resident_block(), thread_number(), false, [] {}});
+  } else {
+    stores.push_back({resident_block(), thread_number(), false, store});
+  }
+}
+
+void commit_box_stores() {
+  require_hopper(kBoxStore);
+  for (Store& store : stores) {
+    if (store.is_of_this_thread()) store.committed = true;
+  }
+}
+
+void wait_for_box_stores() {
+  require_hopper(kBoxStore);
+  for (const Store& store : stores) {
+    if (!store.is_of_this_thread()) continue;
+    if (!store.committed) stop("a wait for stores of boxes that were not committed");
+    store.carry_out();
+  }
+  std::erase_if(stores, [](const Store& store) { return store.is_of_this_thread(); });
 }
 
 void start_bulk(void* shared, const void* global, size_t bytes, uint64_t* barrier) {
@@ -123,6 +199,7 @@ void start_store(void* shared, uint64_t* barrier, unsigned rank, const void* val
 
 void forget_transfers(BlockRange cluster) {
   std::erase_if(in_flight, [=](const Transfer& t) { return cluster.contains(t.block); });
+  std::erase_if(stores, [=](const Store& store) { return cluster.contains(store.block); });
 }
 
 bool land_transfers() {
@@ -147,7 +224,9 @@ bool land_transfers() {
 
 bool transfers_in_flight(BlockRange cluster) {
   return std::any_of(in_flight.begin(), in_flight.end(),
-                     [=](const Transfer& t) { return cluster.contains(t.block); });
+                     [=](const Transfer& t) { return cluster.contains(t.block); }) ||
+         std::any_of(stores.begin(), stores.end(),
+                     [=](const Store& store) { return cluster.contains(store.block); });
 }
 
 void report_transfers(unsigned block) {
@@ -158,6 +237,11 @@ void report_transfers(unsigned block) {
                  "for it\n",
                  transfer.description.c_str(), transfer.bytes,
                  shared_offset(block, transfer.barrier));
+  }
+  for (const Store& store : stores) {
+    if (store.block != block) continue;
+    std::fprintf(stderr, "  store of a box by thread %u, which has not waited for it\n",
+                 store.thread);
   }
 }
 

@@ -18,6 +18,14 @@ namespace emulator {
 
 void prefetch_map(const CUtensorMap* map);
 void start_box(void* shared, const CUtensorMap* map, uint64_t* barrier, const int (&at)[3]);
+// The same to each block of the cluster whose bit is set in `blocks`, as start_store() does.
+void start_boxes(void* shared, const CUtensorMap* map, uint64_t* barrier, const int (&at)[3],
+                 unsigned blocks);
+// Stores of boxes read shared memory between their start and the thread's wait for them, at random
+// either at once or as late as possible.
+void start_box_store(const CUtensorMap* map, const void* shared, const int (&at)[3]);
+void commit_box_stores();
+void wait_for_box_stores();
 void start_bulk(void* shared, const void* global, size_t bytes, uint64_t* barrier);
 // `shared` and `barrier` are the calling block's; those of block `rank` at their offsets are meant.
 // `bytes`: 4 or 8, read at once.

@@ -27,6 +27,10 @@ inline void mbarrier_arrive_at(unsigned barrier) {
   emulator::arrive_expecting(barrier_at(barrier), 0);
 }
 
+inline void mbarrier_arrive_in(unsigned rank, uint64_t* barrier) {
+  emulator::arrive_in_block(rank, barrier);
+}
+
 inline void mbarrier_arrive_behind(unsigned barrier, unsigned) {
   emulator::arrive_expecting(barrier_at(barrier), 0);
 }

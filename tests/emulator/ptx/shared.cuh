@@ -34,6 +34,13 @@ inline void store_shared_4(unsigned address, unsigned value) {
       value;
 }
 
+inline void store_shared_8(unsigned address, float first, float second) {
+  if (address % 8 != 0) emulator::stop("misaligned store of 8 bytes to shared memory");
+  auto* const to = reinterpret_cast<float*>(static_cast<std::byte*>(emulator::shared_memory()) +
+                                            address);
+  to[0] = first, to[1] = second;
+}
+
 inline float4 load_shared_16(unsigned address) {
   if (address % 16 != 0) emulator::stop("misaligned load of 16 bytes from shared memory");
   return *reinterpret_cast<const float4*>(static_cast<const std::byte*>(emulator::shared_memory()) +

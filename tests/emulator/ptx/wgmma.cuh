@@ -44,4 +44,26 @@ void wgmma_bf16(float (&d)[kN / 2], const unsigned (&a)[4], unsigned b, bool add
       uint64_t{kWgmmaMatrixBf16} << 32 | b, add);
 }
 
+template <bool kMNMajor>
+unsigned wgmma_matrix_16(unsigned address) {
+  constexpr unsigned kLeadingStride = kMNMajor ? 8192 / 16 : 1;
+  return kLeadingStride << 16 | address >> 4;
+}
+
+template <bool kBf16, int kN, bool kMNMajorA, bool kMNMajorB>
+void wgmma_16(float (&d)[kN / 2], unsigned a, unsigned b, bool add) {
+  static_assert(kN == 64 || kN == 128 || kN == 256);
+  constexpr uint64_t kUpper = uint64_t{kWgmmaMatrix} << 32;
+  emulator::start_product_of_shared(d, kN / 2,
+                                    {.bf16 = kBf16,
+                                     .a = {kUpper | a, kMNMajorA},
+                                     .b = {kUpper | b, kMNMajorB}},
+                                    add);
+}
+
+template <int kPending>
+void wgmma_wait_for_operands(emulator::Site site = emulator::Site::here()) {
+  emulator::wait_for_operands_of_products(kPending, site);
+}
+
 }  // namespace mygemm::ptx

@@ -34,17 +34,19 @@ struct PartialTiles {
   int first, end;
 };
 
+__device__ __forceinline__ PartialTiles partial_tiles_of(const Args& args, int tile, int block) {
+  return {args.schedule.first_block_of(tile), block};
+}
+
 // Waits for them. A thread waits for some of them: the block's consumers must meet then.
 template <class Tile>
-__device__ __forceinline__ PartialTiles await_partial_tiles(const Args& args, int tile, int block,
-                                                            int thread) {
-  const PartialTiles others{args.schedule.first_block_of(tile), block};
+__device__ __forceinline__ void await_partial_tiles(const Args& args, const PartialTiles& others,
+                                                    int thread) {
   // A flag for each thread: one after another they took 0.8 us each.
-  for (int other = others.first + thread; other < block; other += 32 * Tile::kConsumerWarps) {
+  for (int other = others.first + thread; other < others.end; other += 32 * Tile::kConsumerWarps) {
     while (ptx::load_acquire(&args.flags->ready[other]) == 0) {
     }
   }
-  return others;
 }
 
 // Announces this block's partial tile, once the block's consumers have met behind their stores; one

@@ -69,7 +69,8 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args,
       continue;
     }
     if (item.begin > 0) {
-      const auto others = persistent::await_partial_tiles<Tile>(args, item.tile, s.block, thread);
+      const auto others = persistent::partial_tiles_of(args, item.tile, s.block);
+      persistent::await_partial_tiles<Tile>(args, others, thread);
       ptx::meet_at_barrier(kConsumersBarrier, 32 * Tile::kConsumerWarps);
       for (int other = others.first; other < others.end; ++other) {
         add_partial<Tile>(sum, least, partial_tiles[other], warp, lane);

@@ -35,7 +35,8 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args, const Strea
     const bool finishes = item.end == schedule.steps;
     PartialTiles to_add = {};
     if (finishes && item.begin > 0) {
-      to_add = persistent::await_partial_tiles<Tile>(args, item.tile, block, thread);
+      to_add = persistent::partial_tiles_of(args, item.tile, block);
+      persistent::await_partial_tiles<Tile>(args, to_add, thread);
       meet(s, &parity);
     }
     const TileOrigin origin{batch, i, j};

@@ -1,0 +1,189 @@
+// Products of 16-bit operands: the shared memory of a block, and the warps that bring k steps of the
+// operands there. A step lies as it does in memory, in lines of 128 bytes with the swizzle of tensor
+// maps (swizzle.h): of a K-major operand 64 k of a row of op(A) (column of op(B)), of an MN-major
+// one 64 rows of one k, 64 such lines one under the other. Device only.
+#pragma once
+
+#include "kernels/gemm/persistent/fixup.cuh"
+#include "kernels/epilogue.cuh"
+#include "kernels/gemm/tensor16/lines.cuh"
+#include "kernels/gemm/tensor16/tensor16.h"
+#include "ptx/cluster.cuh"
+#include "ptx/mbarrier.cuh"
+#include "ptx/tma.cuh"
+#include "ptx/warp.cuh"
+
+namespace mygemm::tensor16 {
+
+using persistent::OperandMap;
+
+// The elements of the operands, how they lie, and whether the accelerator brings them.
+template <bool kBf16_, Major kA_, Major kB_, bool kMapped_>
+struct Operands {
+  static constexpr bool kBf16 = kBf16_, kMapped = kMapped_;
+  static constexpr Major kA = kA_, kB = kB_;
+};
+
+// A work item as producers announce it to consumers, in the stage of its first k step. Divisions of
+// the schedule would take registers that consumers do not have.
+struct Announced {
+  int row, column, batch;             // of the tile's first element
+  int steps;                          // k steps, 0: one stage all the same; kNoMore: the end
+  bool finishes;                      // stores the tile; otherwise its sums are a partial tile
+  persistent::PartialTiles to_add;    // before that
+  static constexpr int kNoMore = -1;
+};
+
+template <class Tile>
+struct SharedStorage {
+  alignas(1024) unsigned char a[Tile::kStages][Tile::kStageA];
+  alignas(1024) unsigned char b[Tile::kStages][Tile::kStageB];
+  alignas(1024) unsigned char results[Tile::kConsumerWarps][Tile::kBoxes][Tile::kBoxBytes];
+  uint64_t full[Tile::kStages];  // operands are there
+  uint64_t free[Tile::kStages];  // products have read them, in all blocks of the cluster
+  Announced items[Tile::kStages];
+  int block;                     // the number of this block, or cluster, in the schedule
+};
+
+// Arrivals that fill a stage besides the accelerator's bytes.
+template <class Tile, bool kMapped>
+constexpr int kFullArrivals = kMapped ? 1 : 32 * Tile::kProducerWarps;
+// Arrivals that free one: of each consumer warp of the cluster.
+template <class Tile>
+constexpr int kFreeArrivals = Tile::kConsumerWarps * Tile::kCluster;
+
+// Starts the accelerator's copies of kLines rows of op(A) (columns of op(B)) of a k step, from
+// `origin` on, into this block, or into all blocks of the cluster.
+template <int kLines, bool kToAll>
+__device__ __forceinline__ void load_boxes(unsigned char* stage, const OperandMap& x, bool k_major,
+                                           uint64_t* full, int batch, int origin, int k) {
+  const int matrix = batch * x.batch_step;
+  const auto load = [&](unsigned char* to, int x0, int x1) {
+    if constexpr (kToAll) {
+      ptx::tma_load_3d_to_all(to, &x.map, full, x0, x1, matrix, (1u << ptx::cluster_blocks()) - 1);
+    } else {
+      ptx::tma_load_3d(to, &x.map, full, x0, x1, matrix);
+    }
+  };
+  if (k_major) return load(stage, k, origin);
+#pragma unroll
+  for (int first = 0; first < kLines; first += 64) load(stage + first * 128, origin + first, k);
+}
+
+// The k steps of a block's items, one after another, and the stages that they take. The thread that
+// `announces` tells consumers of an item in the stage of its first step, once that is free.
+template <class Tile>
+struct Production {
+  SharedStorage<Tile>& s;
+  const persistent::Args& args;
+  persistent::StepCursor<Tile> at;
+  persistent::RingPlace<Tile::kStages> place;
+
+  __device__ __forceinline__ Production(SharedStorage<Tile>& s_, const persistent::Args& args_)
+      : s(s_), args(args_), at(args_.schedule, s_.block, args_.tiles_m, args_.tiles_n) {}
+
+  __device__ __forceinline__ void await_stage() const {
+    ptx::mbarrier_wait(&s.free[place.slot], place.parity ^ 1);
+  }
+  __device__ __forceinline__ void announce() const {
+    if (!at.begins_item()) return;
+    Announced& item = s.items[place.slot];
+    const auto& [i, j, batch] = at.position;
+    item = {i, j, batch, at.end - at.step, at.end == args.schedule.steps, {}};
+    if (item.finishes && at.step > 0) {
+      item.to_add = persistent::partial_tiles_of(args, at.item.tile, s.block);
+    }
+  }
+  __device__ __forceinline__ void advance(int steps) {
+    at.advance(steps, args.tiles_m, args.tiles_n);
+    place.advance(1);
+  }
+};
+
+// Announces that there are no more items; where nothing is read, before that those which finish
+// tiles, each in a stage. One thread, whose arrivals alone fill stages then.
+template <class Tile>
+__device__ __forceinline__ void announce_rest(Production<Tile>& work, unsigned arrivals) {
+  const auto fill = [&] {
+    for (unsigned i = 0; i < arrivals; ++i) ptx::mbarrier_arrive(&work.s.full[work.place.slot]);
+  };
+  while (work.at.valid()) {
+    const int steps = work.at.end - work.at.step;
+    if (work.at.end == work.args.schedule.steps) {
+      work.await_stage();
+      work.announce();
+      work.s.items[work.place.slot].steps = 0;
+      work.s.items[work.place.slot].to_add = {};
+      fill();
+      work.advance(steps);
+    } else {
+      work.at.advance(steps, work.args.tiles_m, work.args.tiles_n);
+    }
+  }
+  work.await_stage();
+  work.s.items[work.place.slot].steps = Announced::kNoMore;
+  fill();
+}
+
+// The producer that has the accelerator copy; one thread. Blocks of a cluster have their own rows
+// of op(A), and each brings its part of op(B) to all of them.
+template <class Tile>
+__device__ __forceinline__ void produce_mapped(Production<Tile>& work, const OperandMap& a,
+                                               const OperandMap& b) {
+  constexpr bool kShared = Tile::kCluster > 1;
+  constexpr int kPartB = Tile::kBlockN / Tile::kCluster;
+  const int rank = kShared ? static_cast<int>(ptx::cluster_rank()) : 0;
+  const GemmProblem& p = work.args.p;
+  SharedStorage<Tile>& s = work.s;
+  for (; work.at.valid(); work.advance(1)) {
+    work.await_stage();
+    work.announce();
+    const int slot = work.place.slot, k = work.at.k();
+    ptx::mbarrier_arrive_expect_tx(&s.full[slot], Tile::kStageA + Tile::kStageB);
+    const auto& [i, j, batch] = work.at.position;
+    load_boxes<Tile::kRows, false>(s.a[slot], a, p.transa, &s.full[slot], batch,
+                                   i + rank * Tile::kRows, k);
+    load_boxes<kPartB, kShared>(s.b[slot] + rank * kPartB * Tile::kLineBytes, b, !p.transb,
+                                &s.full[slot], batch, j + rank * kPartB, k);
+  }
+}
+
+// The producers that copy themselves; all lanes of the producer warps.
+template <class Tile>
+__device__ __forceinline__ void produce_copied(Production<Tile>& work, int warp, int lane) {
+  const GemmProblem& p = work.args.p;
+  SharedStorage<Tile>& s = work.s;
+  for (; work.at.valid(); work.advance(1)) {
+    work.await_stage();
+    if (warp == 0 && lane == 0) work.announce();
+    const int slot = work.place.slot;
+    const auto& [i, j, batch] = work.at.position;
+    const int k = work.at.k(), depth = static_cast<int>(p.k) - k;
+    copy_lines<Tile::kRows, Tile::kProducerWarps>(
+        s.a[slot], p.a, p.transa, {batch, i, static_cast<int>(p.m) - i, k, depth}, warp, lane);
+    copy_lines<Tile::kBlockN, Tile::kProducerWarps>(
+        s.b[slot], p.b, !p.transb, {batch, j, static_cast<int>(p.n) - j, k, depth}, warp, lane);
+    ptx::fence_bulk();  // tensor cores read the lines as bulk copies do
+    ptx::mbarrier_arrive(&s.full[slot]);
+  }
+}
+
+// The work of the producer warps.
+template <class Operands, class Tile>
+__device__ __forceinline__ void produce(SharedStorage<Tile>& s, const persistent::Args& args,
+                                        const OperandMap& a, const OperandMap& b, int warp,
+                                        int lane) {
+  if (Operands::kMapped && warp > 0) return;
+  // With alpha = 0 on the device nothing of A and B is read.
+  const bool reads = load_scalar(args.p.epilogue.alpha) != 0.0f;
+  Production<Tile> work(s, args);
+  if constexpr (!Operands::kMapped) {
+    if (reads) produce_copied(work, warp, lane);
+    if (warp == 0 && lane == 0) announce_rest(work, kFullArrivals<Tile, false>);
+  } else if (ptx::elect_one()) {
+    if (reads) produce_mapped(work, a, b);
+    announce_rest(work, 1);
+  }
+}
+
+}  // namespace mygemm::tensor16

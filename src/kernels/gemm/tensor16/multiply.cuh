@@ -1,0 +1,66 @@
+// Products of 16-bit operands: the main loop of the consumer warps. Device only.
+#pragma once
+
+#include "kernels/gemm/tensor16/feed.cuh"
+#include "ptx/shared.cuh"
+#include "ptx/wgmma.cuh"
+
+namespace mygemm::tensor16 {
+
+// A thread's sums of 64 x kBlockN results of its warpgroup, as wgmma has them.
+template <class Tile>
+using Results = float[Tile::kBlockN / 2];
+
+// A consumer warp has read a stage: frees it in all blocks of the cluster that copy to it.
+template <class Tile>
+__device__ __forceinline__ void free_stage(SharedStorage<Tile>& s, int stage, int lane) {
+  if constexpr (Tile::kCluster == 1) {
+    if (lane == 0) ptx::mbarrier_arrive(&s.free[stage]);
+  } else {
+    if (lane < Tile::kCluster) {
+      ptx::mbarrier_arrive_in(static_cast<unsigned>(lane), &s.free[stage]);
+    }
+  }
+}
+
+// Sets `sum` to the products of `steps` k steps, those in the ring from `place` on; the first of them
+// is there.
+template <class Operands, class Tile>
+__device__ __forceinline__ void multiply(Results<Tile>& sum, SharedStorage<Tile>& s,
+                                               persistent::RingPlace<Tile::kStages>& place,
+                                               int steps, int warp, int lane) {
+  constexpr bool kMNMajorA = Operands::kA == Major::kMN, kMNMajorB = Operands::kB == Major::kMN;
+  constexpr int kGroups = Tile::kBlockK / 16;  // of 16 k, as the tensor cores take them
+  // From one group to the next, in units of 16 bytes.
+  constexpr int kNextA = (kMNMajorA ? 16 * Tile::kLineBytes : 32) / 16;
+  constexpr int kNextB = (kMNMajorB ? 16 * Tile::kLineBytes : 32) / 16;
+  const unsigned a = ptx::in_uniform_register(ptx::wgmma_matrix_16<kMNMajorA>(
+      ptx::shared_address(s.a) + static_cast<unsigned>(warp / 4 * (64 * Tile::kLineBytes))));
+  const unsigned b =
+      ptx::in_uniform_register(ptx::wgmma_matrix_16<kMNMajorB>(ptx::shared_address(s.b)));
+#pragma unroll
+  for (float& x : sum) x = 0.0f;
+  int previous = place.slot;
+#pragma unroll 1
+  for (int step = 0; step < steps; ++step) {
+    ptx::mbarrier_wait(&s.full[place.slot], place.parity);
+    const unsigned stage_a = a + static_cast<unsigned>(place.slot * (Tile::kStageA / 16));
+    const unsigned stage_b = b + static_cast<unsigned>(place.slot * (Tile::kStageB / 16));
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) {
+      ptx::wgmma_16<Operands::kBf16, Tile::kBlockN, kMNMajorA, kMNMajorB>(
+          sum, stage_a + g * kNextA, stage_b + g * kNextB, true);
+    }
+    ptx::wgmma_commit();
+    ptx::wgmma_wait_for_operands<1>();
+    if (step > 0) free_stage(s, previous, lane);
+    previous = place.slot;
+    place.advance(1);
+  }
+  ptx::wgmma_wait(sum);
+  free_stage(s, previous, lane);
+  if (steps == 0) place.advance(1);
+}
+
+}  // namespace mygemm::tensor16

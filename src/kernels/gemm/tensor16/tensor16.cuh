@@ -1,0 +1,163 @@
+// Products of 16-bit operands on tensor cores. One warpgroup of producers (feed.cuh) brings operands
+// into shared memory, from which two of consumers have the tensor cores multiply 64 rows of D^T
+// each. One block a multiprocessor, which computes tile after tile, data-parallel or stream-K
+// (persistent/stream_k.h). sm_90a.
+#pragma once
+
+#include "kernels/gemm/persistent/launch.cuh"
+#include "kernels/gemm/tensor16/store.cuh"
+#include "ptx/barrier.cuh"
+#include "ptx/registers.cuh"
+
+namespace mygemm {
+namespace tensor16 {
+
+constexpr int kConsumersBarrier = 1;
+
+// The work of a consumer warp.
+template <class Operands, class Tile>
+__device__ __forceinline__ void consume(SharedStorage<Tile>& s, const persistent::Args& args,
+                                        const OperandMap& d, bool mapped) {
+  const int warp = ptx::thread_again() / 32 - Tile::kProducerWarps, lane = ptx::thread_again() % 32;
+  constexpr int kThreads = 32 * Tile::kConsumerWarps;
+  auto* const partial_tiles = static_cast<PartialTile<Tile>*>(args.partial_tiles);
+  const int thread = 32 * warp + lane;
+  const int first_row =
+      16 * warp + (Tile::kCluster > 1 ? static_cast<int>(ptx::cluster_rank()) * Tile::kRows : 0);
+  persistent::RingPlace<Tile::kStages> place;
+  Results<Tile> sum;
+  for (;;) {
+    ptx::mbarrier_wait(&s.full[place.slot], place.parity);
+    const Announced item = s.items[place.slot];
+    if (item.steps == Announced::kNoMore) break;
+    multiply<Operands, Tile>(sum, s, place, item.steps, warp, lane);
+    if (!item.finishes) {
+      store_partial<Tile>(partial_tiles[s.block], sum, thread);
+      ptx::meet_at_barrier(kConsumersBarrier, kThreads);  // the whole partial tile is there
+      if (thread == 0) persistent::announce_partial_tile(args, s.block);
+      continue;
+    }
+    if (item.to_add.first < item.to_add.end) {
+      persistent::await_partial_tiles<Tile>(args, item.to_add, thread);
+      ptx::meet_at_barrier(kConsumersBarrier, kThreads);
+      for (int other = item.to_add.first; other < item.to_add.end; ++other) {
+        add_partial<Tile>(sum, partial_tiles[other], thread);
+      }
+    }
+    store_tile<Tile>(s.results[warp], sum, args.p, d, mapped,
+                     {item.batch, item.row + first_row, item.column}, lane);
+  }
+  if (lane == 0) ptx::tma_wait_for_reads_of_stores();
+}
+
+}  // namespace tensor16
+
+template <class Tile, class Operands>
+__global__ void __launch_bounds__(Tile::kThreads, 1)
+    gemm_tensor16(const __grid_constant__ persistent::Args args,
+                  const __grid_constant__ persistent::OperandMap a,
+                  const __grid_constant__ persistent::OperandMap b,
+                  const __grid_constant__ persistent::OperandMap d, const bool maps_d) {
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  __trap();  // and the table keeps it from being launched
+#else
+  using Shared = tensor16::SharedStorage<Tile>;
+  static_assert(sizeof(Shared) <= Tile::kSharedBytes, "the Config counts on it");
+  Shared& s = shared_storage<Shared>();
+  const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
+  constexpr int kProducerRegisters =
+      Operands::kMapped ? Tile::kMappedRegisters : Tile::kCopyRegisters;
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < Tile::kStages; ++i) {
+      ptx::mbarrier_init(&s.full[i], tensor16::kFullArrivals<Tile, Operands::kMapped>);
+      ptx::mbarrier_init(&s.free[i], tensor16::kFreeArrivals<Tile>);
+    }
+    ptx::mbarrier_init_fence();
+    if (Operands::kMapped) {
+      ptx::tma_prefetch_map(&a.map);
+      ptx::tma_prefetch_map(&b.map);
+    }
+    if (maps_d) ptx::tma_prefetch_map(&d.map);
+  }
+  ptx::wait_for_previous_grid();
+  if (threadIdx.x == 0) {
+    s.block = Tile::kCluster > 1 ? static_cast<int>(ptx::cluster_number())
+                                 : persistent::take_block_number(args);
+  }
+  if constexpr (Tile::kCluster > 1) {
+    ptx::cluster_sync();  // every block's barriers exist
+  } else {
+    __syncthreads();
+  }
+
+  if (warp < Tile::kProducerWarps) {
+    ptx::give_up_registers<kProducerRegisters>();
+    tensor16::produce<Operands, Tile>(s, args, a, b, warp, lane);
+    ptx::launch_dependents();  // behind the last loads
+  } else {
+    ptx::take_registers<Tile::consumer_registers(kProducerRegisters)>();
+    tensor16::consume<Operands, Tile>(s, args, d, maps_d);
+  }
+  // No block ends while others still copy to it or free its stages.
+  if constexpr (Tile::kCluster > 1) ptx::cluster_sync();
+#endif
+}
+
+namespace tensor16 {
+
+// The map of an operand of `extent` rows of op(A) or columns of op(B), fetched `lines` of them at
+// once.
+inline Status make_map(OperandMap* map, const Operand& x, bool k_major, int64_t extent, int64_t k,
+                       int64_t batch_count, int lines) {
+  return k_major ? persistent::make_map(map, x, k, extent, batch_count, 64, lines, true)
+                 : persistent::make_map(map, x, extent, k, batch_count, 64, 64, true);
+}
+
+// Calls body with the Operands of a problem.
+template <class Tile, class Body>
+Status with_operands(const GemmProblem& p, bool mapped, Body body) {
+  const auto of_type = [&](auto bf16) {
+    constexpr bool kBf16 = decltype(bf16)::value;
+    const auto of_majors = [&](auto a, auto b) {
+      constexpr Major kA = decltype(a)::value, kB = decltype(b)::value;
+      if constexpr (Tile::kCluster == 1) {
+        if (!mapped) return body(Operands<kBf16, kA, kB, false>{});
+      }
+      return body(Operands<kBf16, kA, kB, true>{});
+    };
+    using K = std::integral_constant<Major, Major::kK>;
+    using MN = std::integral_constant<Major, Major::kMN>;
+    if (p.transa) return p.transb ? of_majors(K{}, MN{}) : of_majors(K{}, K{});
+    return p.transb ? of_majors(MN{}, MN{}) : of_majors(MN{}, K{});
+  };
+  return p.a.type == MYGEMM_R_16BF ? of_type(std::true_type{}) : of_type(std::false_type{});
+}
+
+}  // namespace tensor16
+
+template <class Tile>
+Status cuda::launch_gemm_tensor16(const GemmProblem& problem, const GemmConfig& config,
+                                  const LaunchContext& context) {
+  const persistent::Args args = persistent::args_of(problem, config, context);
+  const GemmProblem& p = args.p;
+  const bool mapped = config.load_a == OperandLoad::kTensorMap;
+  persistent::OperandMap a = {}, b = {}, d = {};
+  if (mapped) {
+    RETURN_IF_ERROR(
+        tensor16::make_map(&a, p.a, p.transa, p.m, p.k, p.batch_count, Tile::kRows));
+    RETURN_IF_ERROR(tensor16::make_map(&b, p.b, !p.transb, p.n, p.k, p.batch_count,
+                                       Tile::kBlockN / Tile::kCluster));
+  }
+  const bool maps_d = has_tensor_map(p.d, p.batch_count);
+  if (maps_d) {
+    const int columns = Tile::kLineBytes / static_cast<int>(element_bytes(p.d.type));
+    RETURN_IF_ERROR(
+        persistent::make_map(&d, p.d, p.n, p.m, p.batch_count, columns, 16, true));
+  }
+  RETURN_IF_ERROR(persistent::clear_flags_for(args, context));
+  return tensor16::with_operands<Tile>(p, mapped, [&](auto operands) {
+    return launch(context, gemm_tensor16<Tile, decltype(operands)>, config, args, a, b, d, maps_d);
+  });
+}
+
+}  // namespace mygemm
