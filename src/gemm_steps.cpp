@@ -26,8 +26,8 @@ Status apply_relu(const mygemmContext& context, const GemmProblem& p) {
 
 Status make_sums(const mygemmContext& context, const GemmProblem& p) {
   if (context.on_host()) return host::launch_sums(p);
-  const float* ones = nullptr;
-  RETURN_IF_ERROR(cuda_launcher<cuda::find_ones>()(&ones));
+  const void* ones = nullptr;
+  RETURN_IF_ERROR(cuda_launcher<cuda::find_ones>()(summed_matrix(p).matrix.type, &ones));
   const char* kernel = nullptr;
   return launch_planned(context, sums_as_product(p, ones), {context.workspace_bytes}, &kernel);
 }

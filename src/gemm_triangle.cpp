@@ -18,7 +18,7 @@ GemmProblem some_of(const GemmProblem& p, int64_t first, int64_t count) {
   GemmProblem q = p;
   q.batch_count = count;
   for (Operand* x : {&q.a, &q.b, &q.c, &q.d}) {
-    x->data = static_cast<float*>(x->data) + first * x->stride;
+    x->data = x->at(first * x->stride);
   }
   return q;
 }

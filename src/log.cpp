@@ -58,7 +58,8 @@ void complain_once(const std::string& destination, int reason) {
 
 }  // namespace
 
-// A product with nothing but alpha and beta keeps the words of mygemm_sgemm, however it was called.
+// A product of FP32 with nothing but alpha and beta keeps the words of mygemm_sgemm, however it was
+// called.
 std::string describe(const GemmProblem& p) {
   const char* form = p.pointer_arrays ? "pointers" : p.batch_count > 1 ? "strided" : "single";
   const std::string sizes =
@@ -78,6 +79,9 @@ std::string describe(const GemmProblem& p) {
   }
   if (p.fill != MYGEMM_FILL_FULL) {
     steps += p.fill == MYGEMM_FILL_LOWER ? " --fill lower" : " --fill upper";
+  }
+  if (p.a.type != MYGEMM_R_32F) {
+    steps += print(" --atype %s --dtype %s", type_name(p.a.type), type_name(p.d.type));
   }
   if (!p.fused && steps.empty()) return "sgemm " + sizes + batch + "--form " + form;
   return "gemm " + sizes + print("--ldd %lld ", number(p.d.ld)) + batch +

@@ -17,6 +17,8 @@ constexpr int64_t ceil_shift(int64_t a, int log2) {
   return (a >> log2) + ((a & ((int64_t{1} << log2) - 1)) != 0);
 }
 
+constexpr int64_t element_bytes(mygemmDataType_t type) { return type == MYGEMM_R_32F ? 4 : 2; }
+
 // alpha or beta: a value known now, or a device address that the kernel reads.
 struct Scalar {
   float value;           // NaN where it is not known now
@@ -41,6 +43,10 @@ struct Operand {
   template <class Element>
   constexpr Element* matrix(int64_t i) const {
     return pointers ? static_cast<Element*>(pointers[i]) : static_cast<Element*>(data) + i * stride;
+  }
+  // The place that lies so many elements behind the first, in a strided batch.
+  void* at(int64_t elements) const {
+    return static_cast<char*>(data) + elements * element_bytes(type);
   }
 };
 
@@ -225,7 +231,6 @@ struct TransposeProblem {
   constexpr bool in_place() const { return in == out; }
 };
 
-constexpr int64_t element_bytes(mygemmDataType_t type) { return type == MYGEMM_R_32F ? 4 : 2; }
 constexpr int64_t index_bytes(mygemmIndexType_t type) { return type == MYGEMM_INDEX_32I ? 4 : 8; }
 
 // The largest power of two, at most 16, that divides both; used for the alignment of rows.

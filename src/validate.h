@@ -32,7 +32,7 @@ bool valid_activation(int value);
 bool valid_sums(int value);
 bool valid_fill(int value);
 
-// NOT_SUPPORTED where no kernel of this version takes the operands' element types.
+// NOT_SUPPORTED where no kernel takes these element types together.
 Status supported_types(const GemmProblem& problem);
 
 // A struct of the ABI that grows with versions, of which this library knows `known_bytes`; its

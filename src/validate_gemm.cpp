@@ -221,17 +221,17 @@ Verdict validate(const GemmProblem& p, Check check) {
 }
 
 Status supported_types(const GemmProblem& p) {
-  const auto supported = [](const char* argument, mygemmDataType_t type) {
-    return type == MYGEMM_R_32F
-               ? MYGEMM_STATUS_SUCCESS
-               : fail(MYGEMM_STATUS_NOT_SUPPORTED,
-                      "%s = %d: products of this version take MYGEMM_R_32F = %d only", argument,
-                      type, MYGEMM_R_32F);
+  const auto alike = [](const char* first, const Operand& x, const char* second, const Operand& y,
+                        const char* rule) {
+    return x.type == y.type ? MYGEMM_STATUS_SUCCESS
+                            : fail(MYGEMM_STATUS_NOT_SUPPORTED, "%s = %d, but %s = %d: %s", first,
+                                   x.type, second, y.type, rule);
   };
-  RETURN_IF_ERROR(supported("atype", p.a.type));
-  RETURN_IF_ERROR(supported("btype", p.b.type));
-  RETURN_IF_ERROR(supported("ctype", p.c.type));
-  return supported("dtype", p.d.type);
+  RETURN_IF_ERROR(alike("atype", p.a, "btype", p.b, "A and B have one element type"));
+  RETURN_IF_ERROR(alike("ctype", p.c, "dtype", p.d, "C and D have one element type"));
+  return p.a.type != MYGEMM_R_32F
+             ? MYGEMM_STATUS_SUCCESS
+             : alike("dtype", p.d, "atype", p.a, "D of a product of FP32 operands is FP32");
 }
 
 }  // namespace mygemm

@@ -7,9 +7,12 @@
 //                   aux may be an operand of the activation
 // with_epilogue() chooses between the last two, once for a tile. MaskedEpilogue is either of them
 // for the elements of a triangle alone.
+//
+// Everything up to the result is FP32. T is the C++ type of the elements of C, D and the bias: they
+// are converted where they are read, and the result is rounded once, where it is stored.
 #pragma once
 
-#include "problem.h"
+#include "kernels/element.cuh"
 #include "ptx/global.cuh"
 #include "ptx/math.cuh"
 
@@ -45,7 +48,10 @@ struct PartialSums {
   // Whether the element is stored.
   __device__ __forceinline__ static constexpr bool keeps(int, int) { return true; }
   __device__ __forceinline__ bool reads_d() const { return false; }
-  __device__ __forceinline__ float finish(int, int, float sum, const float*) const { return sum; }
+  template <class T>
+  __device__ __forceinline__ float finish(int, int, float sum, const T*) const {
+    return sum;
+  }
   __device__ __forceinline__ void skip_columns(int) {}
 };
 
@@ -59,8 +65,9 @@ struct ScaleEpilogue {
   __device__ __forceinline__ static constexpr bool keeps(int, int) { return true; }
   __device__ __forceinline__ bool reads_d() const { return beta != 0.0f; }
   // old: the element of D as it was, not read where reads_d() is false.
-  __device__ __forceinline__ float finish(int, int, float sum, const float* old) const {
-    return beta == 0.0f ? alpha * sum : fmaf(alpha, sum, beta * *old);
+  template <class T>
+  __device__ __forceinline__ float finish(int, int, float sum, const T* old) const {
+    return beta == 0.0f ? alpha * sum : fmaf(alpha, sum, beta * to_float(*old));
   }
   __device__ __forceinline__ void skip_columns(int) {}
 };
@@ -90,23 +97,24 @@ __device__ __forceinline__ float gelu_derivative(float x) {
 // Rows and columns are those of the tile. kTransposed: the kernel computes D^T, and they are
 // columns and rows of D. Pointers are all that takes registers: the rest comes from the kernel's
 // parameters.
-template <bool kTransposed = false>
+template <bool kTransposed = false, class T = float>
 class FusedEpilogue {
  public:
   __device__ __forceinline__ FusedEpilogue(const GemmProblem& p, const Scalars& scalars,
                                            const TileOrigin& at)
       : p_(p), scalars_(scalars) {
     const int64_t i = kTransposed ? at.j : at.i, j = kTransposed ? at.i : at.j;
-    c_ = scalars.beta == 0.0f ? nullptr : p.c.matrix<const float>(at.batch) + i + j * p.c.ld;
-    bias_ = p.epilogue.bias == nullptr ? nullptr
-                                       : static_cast<const float*>(p.epilogue.bias) +
-                                             at.batch * p.epilogue.stride_bias + i;
+    c_ = scalars.beta == 0.0f ? nullptr : p.c.matrix<const T>(at.batch) + i + j * p.c.ld;
+    bias_ = p.epilogue.bias == nullptr
+                ? nullptr
+                : static_cast<const T*>(p.epilogue.bias) + at.batch * p.epilogue.stride_bias + i;
     aux_ = at.batch * p.epilogue.stride_aux + i + j * p.epilogue.ldaux;
   }
 
   __device__ __forceinline__ static constexpr bool keeps(int, int) { return true; }
   __device__ __forceinline__ bool reads_d() const { return false; }
-  __device__ __forceinline__ float finish(int row, int column, float sum, const float*) const {
+  template <class Old>
+  __device__ __forceinline__ float finish(int row, int column, float sum, const Old*) const {
     float t = c_ ? scaled(sum, c(row, column)) : scalars_.alpha * sum;
     if (bias_) t += bias(kTransposed ? column : row);
     switch (p_.epilogue.activation) {
@@ -123,13 +131,13 @@ class FusedEpilogue {
   // is not 0; alpha * sum + beta * C; the bias of a row of D; the activation.
   __device__ __forceinline__ float c(int row, int column) const {
     const int i = kTransposed ? column : row, j = kTransposed ? row : column;
-    return c_[i + j * p_.c.ld];
+    return to_float(c_[i + j * p_.c.ld]);
   }
   __device__ __forceinline__ float scaled(float sum, float c) const {
     return fmaf(scalars_.alpha, sum, scalars_.beta * c);
   }
   __device__ __forceinline__ bool has_bias() const { return bias_ != nullptr; }
-  __device__ __forceinline__ float bias(int row) const { return __ldg(bias_ + row); }
+  __device__ __forceinline__ float bias(int row) const { return to_float(__ldg(bias_ + row)); }
   template <int kCount>
   __device__ __forceinline__ void activate_all(float (&t)[kCount]) const {
     if (p_.epilogue.activation == MYGEMM_ACTIVATION_NONE || is_gradient()) return;
@@ -183,9 +191,9 @@ class FusedEpilogue {
 
   const GemmProblem& p_;
   Scalars scalars_;
-  const float* c_;     // the tile's first element; nullptr: C is not read
-  const float* bias_;  // of the tile's first row of D; nullptr: none
-  int64_t aux_;        // number of the tile's first element in aux
+  const T* c_;     // the tile's first element; nullptr: C is not read
+  const T* bias_;  // of the tile's first row of D; nullptr: none
+  int64_t aux_;    // number of the tile's first element in aux
 };
 
 // An epilogue that keeps the elements of the problem's triangle alone.
@@ -211,70 +219,70 @@ struct MaskedEpilogue : Epilogue {
 };
 
 // Calls store(epilogue) with the epilogue of the problem for the tile there.
-template <class Store>
+template <class T = float, class Store>
 __device__ __forceinline__ void with_epilogue(const GemmProblem& p, const Scalars& scalars,
                                               const TileOrigin& at, Store store) {
   if (p.fused) {
-    store(FusedEpilogue<>(p, scalars, at));
+    store(FusedEpilogue<false, T>(p, scalars, at));
   } else {
     store(ScaleEpilogue{scalars.alpha, scalars.beta});
   }
 }
 
 // The same in a kernel that computes triangles too, whose epilogues are code and registers more.
-template <class Store>
+template <class T = float, class Store>
 __device__ __forceinline__ void with_masked_epilogue(const GemmProblem& p, const Scalars& scalars,
                                                      const TileOrigin& at, Store store) {
   if (p.fill == MYGEMM_FILL_FULL) {
-    with_epilogue(p, scalars, at, store);
+    with_epilogue<T>(p, scalars, at, store);
   } else if (p.in_place()) {
     store(MaskedEpilogue(p, at, ScaleEpilogue{scalars.alpha, scalars.beta}));
   } else {
-    store(MaskedEpilogue(p, at, FusedEpilogue<>(p, scalars, at)));
+    store(MaskedEpilogue(p, at, FusedEpilogue<false, T>(p, scalars, at)));
   }
 }
 
 // The same in a kernel with instances for each of the two, whose main loop would get other
 // registers if they were one. They compute no triangles.
-template <bool kFused, class Store>
+template <bool kFused, class T = float, class Store>
 __device__ __forceinline__ void with_instance_epilogue(const GemmProblem& p, const Scalars& scalars,
                                                        const TileOrigin& at, Store store) {
   if constexpr (kFused) {
-    store(FusedEpilogue<>(p, scalars, at));
+    store(FusedEpilogue<false, T>(p, scalars, at));
   } else {
     store(ScaleEpilogue{scalars.alpha, scalars.beta});
   }
 }
 
 // Stores the result of the tile's element (row, column), which lies at d.
-template <class Epilogue>
-__device__ __forceinline__ void store_result(float* d, int row, int column, float sum,
+template <class T, class Epilogue>
+__device__ __forceinline__ void store_result(T* d, int row, int column, float sum,
                                              const Epilogue& epilogue) {
-  if (epilogue.keeps(row, column)) *d = epilogue.finish(row, column, sum, d);
+  if (epilogue.keeps(row, column)) *d = from_float<T>(epilogue.finish(row, column, sum, d));
 }
 
-// Two neighbours in memory, 8-byte aligned: a row's columns `column` and the next.
-template <class Epilogue>
-__device__ __forceinline__ void store_pair(float* d, int row, int column, float first, float second,
+// Two neighbours in memory, aligned to both: a row's columns `column` and the next.
+template <class T, class Epilogue>
+__device__ __forceinline__ void store_pair(T* d, int row, int column, float first, float second,
                                            const Epilogue& epilogue) {
   float2 results = make_float2(0.0f, 0.0f);
-  if (epilogue.reads_d()) results = *reinterpret_cast<const float2*>(d);
+  if (epilogue.reads_d()) results = load_two(d);
   store_result(&results.x, row, column, first, epilogue);
   store_result(&results.y, row, column + 1, second, epilogue);
-  *reinterpret_cast<float2*>(d) = results;
+  store_two(d, results);
 }
 
-// Four neighbours in a column of D, 16-byte aligned, of which the first `valid` are inside.
-template <class Epilogue>
-__device__ __forceinline__ void store_quad(float* d, int row, int column, const float (&sum)[4],
+// Four neighbours in a column of D, aligned to all of them, of which the first `valid` are inside.
+template <class T, class Epilogue>
+__device__ __forceinline__ void store_quad(T* d, int row, int column, const float (&sum)[4],
                                            int valid, const Epilogue& epilogue) {
   // The part of a column in a triangle has no gaps.
   if (valid >= 4 && epilogue.keeps(row, column) && epilogue.keeps(row + 3, column)) {
     float4 old = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (epilogue.reads_d()) old = *reinterpret_cast<const float4*>(d);
+    if (epilogue.reads_d()) old = load_four(d);
     float results[4] = {old.x, old.y, old.z, old.w};
     for (int i = 0; i < 4; ++i) store_result(&results[i], row + i, column, sum[i], epilogue);
-    *reinterpret_cast<float4*>(d) = make_float4(results[0], results[1], results[2], results[3]);
+    store_four(d, make_float4(results[0], results[1], results[2], results[3]));
     return;
   }
   for (int i = 0; i < 4; ++i) {
@@ -284,27 +292,32 @@ __device__ __forceinline__ void store_quad(float* d, int row, int column, const 
 
 // A tile of D, or the columns of one from some column on: where it lies, how much from there is
 // inside the matrix, and the epilogue through which sums are stored to it.
-template <class Epilogue>
+template <class Epilogue, class T = float>
 struct OutputTile {
-  float* first;
+  static constexpr int kSize = static_cast<int>(sizeof(T));
+  static constexpr bool has_quads(int64_t alignment) {
+    return kSize == 4 ? alignment == 16 : alignment >= 4 * kSize;
+  }
+
+  T* first;
   int64_t ld;
   int rows, columns;
-  bool as_float4;  // columns are 16-byte aligned
+  bool in_quads;  // columns are aligned to four elements
   Epilogue epilogue;
 
-  __device__ __forceinline__ OutputTile(float* first_, int64_t ld_, int64_t rows_, int64_t columns_,
+  __device__ __forceinline__ OutputTile(T* first_, int64_t ld_, int64_t rows_, int64_t columns_,
                                         const Epilogue& epilogue_)
       : first(first_),
         ld(ld_),
         rows(static_cast<int>(min(rows_, int64_t{1} << 30))),
         columns(static_cast<int>(min(columns_, int64_t{1} << 30))),
-        as_float4(common_alignment(reinterpret_cast<uintptr_t>(first_), ld_ * 4) == 16),
+        in_quads(has_quads(common_alignment(reinterpret_cast<uintptr_t>(first_), ld_ * kSize))),
         epilogue(epilogue_) {}
   // The tile of D there.
   __device__ __forceinline__ OutputTile(const GemmProblem& p, const TileOrigin& at,
                                         const Epilogue& epilogue_)
-      : OutputTile(p.d.matrix<float>(at.batch) + at.i + at.j * p.d.ld, p.d.ld, p.m - at.i,
-                   p.n - at.j, epilogue_) {}
+      : OutputTile(p.d.matrix<T>(at.batch) + at.i + at.j * p.d.ld, p.d.ld, p.m - at.i, p.n - at.j,
+                   epilogue_) {}
 
   __device__ __forceinline__ void skip_columns(int n) {
     first = ptx::advanced(first, n * ld);
@@ -318,11 +331,12 @@ struct OutputTile {
 // not aligned, lanes would store every fourth element, and each sector of memory would be written
 // four times: then quads are exchanged, so that neighbours in a column go to neighbouring lanes.
 // `exchange` is the warp's own, and free. All lanes call this together.
-template <int kLanesM, int kColumnStep, class Epilogue>
-__device__ __forceinline__ void store_quads(float (&exchange)[32][4], const OutputTile<Epilogue>& d,
-                                            int row, const float (&quad)[4]) {
+template <int kLanesM, int kColumnStep, class Epilogue, class T>
+__device__ __forceinline__ void store_quads(float (&exchange)[32][4],
+                                            const OutputTile<Epilogue, T>& d, int row,
+                                            const float (&quad)[4]) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  if (d.as_float4) {
+  if (d.in_quads) {
     const int i = row + lane % kLanesM * 4, j = lane / kLanesM * kColumnStep;
     if (j < d.columns) store_quad(d.first + i + j * d.ld, i, j, quad, d.rows - i, d.epilogue);
     return;

@@ -40,7 +40,8 @@ double sums_bytes(int64_t block) {
 double pass_seconds(const GemmProblem& p, int64_t block, const DeviceTraits& device) {
   const double elements = static_cast<double>(p.n) * static_cast<double>(block) *
                           static_cast<double>(p.batch_count) / 2;
-  return kLaunchSeconds + 3 * 4 * elements / device.memory_bandwidth;
+  const auto bytes = static_cast<double>(4 + 2 * element_bytes(p.d.type));
+  return kLaunchSeconds + bytes * elements / device.memory_bandwidth;
 }
 
 // Estimated time of the steps, from that of the whole product.
@@ -76,7 +77,7 @@ int fastest_levels(const GemmProblem& p, const DeviceTraits& device, const PlanO
 }
 
 void move(Operand* x, int64_t offset, int64_t stride) {
-  x->data = static_cast<float*>(x->data) + offset;
+  x->data = x->at(offset);
   x->stride = stride;
 }
 

@@ -23,10 +23,10 @@ enum class KSplit : uint8_t {
   kStreamK     // stream-K: see persistent/stream_k.h
 };
 
-// The element type of a kernel, and its measured constants: on an H200, bench/results/; host
+// The element types of a kernel, and its measured constants: on an H200, bench/results/; host
 // kernels on two AVX-512 cores.
 struct GemmFigures {
-  mygemmDataType_t type = MYGEMM_R_32F;  // of A, B, C and D
+  Takes takes = Takes::kFp32;
   // Share of FFMA peak from 4096^3 on. Persistent kernels: of a k step. Thin ones: share of the
   // copy bandwidth. Host: share of the cores' peak at 2048^3.
   double efficiency = 0;
@@ -55,8 +55,9 @@ struct GemmConfig : LaunchConfig {
 };
 
 inline const char* unfit_for(const GemmKernel& kernel, const GemmFacts& facts) {
-  if (!facts.one_type || facts.type != kernel.figures.type) {
-    return "does not take operands of these element types";
+  const Takes takes = kernel.figures.takes;
+  if (takes != Takes::kAny && takes != facts.operands) {
+    return takes == Takes::kFp32 ? "takes FP32 operands" : "takes operands of 16 bits";
   }
   const bool full = facts.problem.fill == MYGEMM_FILL_FULL;
   return full || kernel.figures.triangles ? nullptr : "computes all of D, not a triangle";

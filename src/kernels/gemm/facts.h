@@ -36,12 +36,16 @@ constexpr Freedom freedom_of(mygemmMathMode_t math) {
                                     : Freedom::kOrder;
 }
 
+// The elements of A and B that a kernel takes, or a problem has. C and D of FP32 operands are FP32;
+// those of 16-bit operands, both FP16 or both BF16, have any type.
+enum class Takes : uint8_t { kFp32, k16Bit, kAny };
+
 // Sizes are doubles, since their products may exceed every integer type.
 struct GemmFacts {
   GemmFacts(const GemmProblem& p, const DeviceTraits& device)
       : problem(p),
         type(p.a.type),
-        one_type(p.b.type == type && p.c.type == type && p.d.type == type),
+        operands(element_bytes(type) == 2 ? Takes::k16Bit : Takes::kFp32),
         aligned(both_aligned(p)),
         freedom(freedom_of(p.math)),
         k(p.scales_only() ? 0.0 : static_cast<double>(p.k)) {
@@ -55,18 +59,25 @@ struct GemmFacts {
     sm_matrices = batch / device.num_sms;
     sm_long = longer * sm_matrices;
     sm_area = thin * sm_long * (p.fill == MYGEMM_FILL_FULL ? 1.0 : 0.5);
-    const double outputs = area * (p.epilogue.beta.is(0.0f) ? 1.0 : 2.0);
-    memory_seconds = 4.0 * (k * (m + n) * batch + outputs) / device.memory_bandwidth;
-    long_seconds = 4.0 * (k * longer * batch + outputs) / device.memory_bandwidth;
+    operand_bytes = static_cast<double>(element_bytes(type));
+    const double outputs = area * (p.epilogue.beta.is(0.0f) ? 1.0 : 2.0) *
+                           static_cast<double>(element_bytes(p.d.type));
+    const auto moving_seconds = [&](double length) {
+      return (operand_bytes * (k * length * batch) + outputs) / device.memory_bandwidth;
+    };
+    memory_seconds = moving_seconds(m + n);
+    long_seconds = moving_seconds(longer);
   }
 
   const GemmProblem& problem;
-  mygemmDataType_t type;   // of A; of all operands where one_type
-  bool one_type, aligned;  // aligned: A and B
-  Freedom freedom;         // of the math mode
-  double k;                // 0 where A and B are not read
-  double area;             // elements of D that are computed
-  double thin;             // the smaller of m and n
+  mygemmDataType_t type;  // of A and B
+  Takes operands;         // kFp32 or k16Bit
+  bool aligned;           // A and B
+  Freedom freedom;        // of the math mode
+  double k;               // 0 where A and B are not read
+  double area;            // elements of D that are computed
+  double thin;            // the smaller of m and n
+  double operand_bytes;   // of an element of A or B
   // For each multiprocessor: elements of D, lengths of its longer side, matrices.
   double sm_area, sm_long, sm_matrices;
   double sm_flops, flop_seconds;  // FFMA peak of a multiprocessor, and its inverse

@@ -1,5 +1,5 @@
 // Matrix product, step 1 of the ladder: one thread per element of C, straight from global memory.
-// Runs every problem: any op, size, leading dimension, alignment and batch.
+// Runs every problem: any element types, op, size, leading dimension, alignment and batch.
 #include "kernels/epilogue.cuh"
 #include "kernels/gemm/strided.cuh"
 #include "kernels/gemm/textbook.h"
@@ -10,6 +10,8 @@ namespace mygemm {
 namespace {
 
 // A block computes 32 x 8 elements: a warp reads 32 neighbours of a column of A and of C.
+// In: the elements of A and B; Out: those of C and D.
+template <class In, class Out>
 __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int64_t tiles_n) {
   ptx::wait_for_previous_grid();
   const Scalars scalars(p);
@@ -23,21 +25,33 @@ __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int
     if (i >= p.m || j >= p.n || !p.fills(i, j)) continue;
     float sum = 0.0f;
     if (depth > 0) {
-      const StridedOperand a = operand_a(p, batch), b = operand_b(p, batch);
+      const StridedOperand<In> a = operand_a<In>(p, batch), b = operand_b<In>(p, batch);
       for (int64_t k = 0; k < depth; ++k) sum = fmaf(a.at(i, k), b.at(j, k), sum);
     }
     ptx::launch_dependents();
-    float* d = p.d.matrix<float>(batch) + i + j * p.d.ld;
-    with_masked_epilogue(p, scalars, {batch, i, j},
-                         [&](const auto& epilogue) { store_result(d, 0, 0, sum, epilogue); });
+    Out* d = p.d.matrix<Out>(batch) + i + j * p.d.ld;
+    with_masked_epilogue<Out>(p, scalars, {batch, i, j},
+                              [&](const auto& epilogue) { store_result(d, 0, 0, sum, epilogue); });
   }
+}
+
+// FP32 operands have FP32 results.
+auto instance_for(const GemmProblem& p) {
+  return with_element_type(p.a.type, [&](auto in) {
+    using In = decltype(in);
+    if constexpr (sizeof(In) == sizeof(float)) {
+      return gemm_naive<In, float>;
+    } else {
+      return with_element_type(p.d.type, [](auto out) { return gemm_naive<In, decltype(out)>; });
+    }
+  });
 }
 
 }  // namespace
 
 Status cuda::launch_gemm_naive(const GemmProblem& p, const GemmConfig& config,
                                const LaunchContext& context) {
-  return launch(context, gemm_naive, config, p, config.tiles_m, config.tiles_n);
+  return launch(context, instance_for(p), config, p, config.tiles_m, config.tiles_n);
 }
 
 }  // namespace mygemm

@@ -14,7 +14,7 @@ constexpr int kReduceThreads = 256;
 
 // kLanes threads for each element of D: lane i sums partials[i], partials[i + kLanes], ... in that
 // order, and the lanes' sums are added in a fixed tree.
-template <int kLanes>
+template <int kLanes, class T>
 __global__ void __launch_bounds__(kReduceThreads)
     add_partials(const GemmProblem p, const int64_t splits, const float* partials) {
   static_assert(kLanes == 1 || kLanes == 32);
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kReduceThreads)
   const int64_t i = e % p.m, j = e / p.m % p.n, batch = e / p.m / p.n;
   ptx::wait_for_previous_grid();  // behind the divisions, so that they overlap it
   const Scalars scalars(p);
-  float* d = p.d.matrix<float>(batch) + i + j * p.d.ld;
+  T* d = p.d.matrix<T>(batch) + i + j * p.d.ld;
   float sum = 0.0f;
 #pragma unroll 8
   for (int64_t split = lane; split < splits; split += kLanes) {
@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(kReduceThreads)
   }
   if constexpr (kLanes == 32) sum = warp_reduce<Sum>(sum);
   if (lane > 0) return;
-  with_epilogue(p, scalars, {batch, i, j},
-                [&](const auto& epilogue) { store_result(d, 0, 0, sum, epilogue); });
+  with_epilogue<T>(p, scalars, {batch, i, j},
+                   [&](const auto& epilogue) { store_result(d, 0, 0, sum, epilogue); });
 }
 
 }  // namespace
@@ -48,7 +48,10 @@ Status cuda::launch_add_partials(const GemmProblem& p, const GemmConfig& config,
   shape.blocks = grid_size(ceil_div(threads, kReduceThreads));
   shape.threads = kReduceThreads;
   shape.may_overlap = true;
-  return launch(context, in_warps ? add_partials<32> : add_partials<1>, shape, p, config.splits,
+  const auto kernel = with_element_type(p.d.type, [&](auto d) {
+    return in_warps ? add_partials<32, decltype(d)> : add_partials<1, decltype(d)>;
+  });
+  return launch(context, kernel, shape, p, config.splits,
                 static_cast<const float*>(context.workspace));
 }
 

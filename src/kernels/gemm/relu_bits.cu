@@ -24,6 +24,8 @@ __device__ __forceinline__ void store_bits(uint8_t* column, int64_t row, int64_t
   }
 }
 
+// T: the elements of D.
+template <class T>
 __global__ void __launch_bounds__(kThreads) relu_bits(const GemmProblem p) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int64_t parts = ceil_div(p.m, kRows), warps = int64_t{gridDim.x} * kWarps;
@@ -31,7 +33,7 @@ __global__ void __launch_bounds__(kThreads) relu_bits(const GemmProblem p) {
   for (int64_t at = int64_t{blockIdx.x} * kWarps + threadIdx.x / 32;
        at < parts * p.n * p.batch_count; at += warps) {
     const int64_t first = at % parts * kRows, j = at / parts % p.n, matrix = at / parts / p.n;
-    float* const d = p.d.matrix<float>(matrix) + j * p.d.ld;
+    T* const d = p.d.matrix<T>(matrix) + j * p.d.ld;
     const int64_t number = matrix * p.epilogue.stride_aux + j * p.epilogue.ldaux;
     unsigned bits = 0;  // lane l keeps those of rows first + 32 l on
 #pragma unroll 1
@@ -40,14 +42,14 @@ __global__ void __launch_bounds__(kThreads) relu_bits(const GemmProblem p) {
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
         const int64_t row = first + 32 * (l + i) + lane;
-        t[i] = row < p.m ? d[row] : -1.0f;
+        t[i] = row < p.m ? to_float(d[row]) : -1.0f;
       }
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) {
         const unsigned word = __ballot_sync(0xffffffffu, !(t[i] < 0.0f));
         if (lane == l + i) bits = word;
         const int64_t row = first + 32 * (l + i) + lane;
-        if (row < p.m) d[row] = relu(t[i]);
+        if (row < p.m) d[row] = from_float<T>(relu(t[i]));
       }
     }
     const int64_t row = first + 32 * lane;
@@ -59,7 +61,8 @@ __global__ void __launch_bounds__(kThreads) relu_bits(const GemmProblem p) {
 
 Status cuda::launch_relu_bits(const GemmProblem& p, const LaunchContext& context) {
   const int64_t work = ceil_div(p.m, kRows) * p.n * p.batch_count;
-  return launch(context, relu_bits, grid_size(ceil_div(work, kWarps)), kThreads, 0, p);
+  const auto kernel = with_element_type(p.d.type, [](auto d) { return relu_bits<decltype(d)>; });
+  return launch(context, kernel, grid_size(ceil_div(work, kWarps)), kThreads, 0, p);
 }
 
 }  // namespace mygemm

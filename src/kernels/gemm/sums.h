@@ -1,5 +1,5 @@
 // Sums of the rows of D or op(A), or of the columns of op(B): the product of that matrix and a
-// vector of ones, whose elements are all the same float. The kernels for thin products then have
+// vector of ones, whose elements are all the same one. The kernels for thin products then have
 // the sums at the speed of memory, however few lines are long, in a fixed order. Declarations for
 // either backend.
 #pragma once
@@ -23,15 +23,15 @@ inline SummedMatrix summed_matrix(const GemmProblem& p) {
   }
 }
 
-// ones: an element of 1 in device memory, and three more behind it.
-inline GemmProblem sums_as_product(const GemmProblem& p, const float* ones) {
+// ones: an element of 1 of the matrix's type in device memory, and more behind it, 16 bytes in all.
+inline GemmProblem sums_as_product(const GemmProblem& p, const void* ones) {
   const SummedMatrix x = summed_matrix(p);
   const Operand sums{p.sums.data, nullptr, x.m, p.sums.stride};
   GemmProblem q{};
   q.transa = x.trans, q.transb = true;
   q.m = x.m, q.n = 1, q.k = x.k;
   q.a = x.matrix;
-  q.b = {const_cast<float*>(ones), nullptr, 0, 0};
+  q.b = {const_cast<void*>(ones), nullptr, 0, 0, x.matrix.type};
   q.c = q.d = sums;
   q.epilogue.alpha = {1.0f, nullptr, false};
   q.epilogue.beta = {0.0f, nullptr, false};
@@ -41,8 +41,8 @@ inline GemmProblem sums_as_product(const GemmProblem& p, const float* ones) {
 }
 
 namespace cuda {
-// The address of four ones on the current device.
-Status find_ones(const float** address);
+// The address of 16 bytes of ones of a type on the current device.
+Status find_ones(mygemmDataType_t type, const void** address);
 }  // namespace cuda
 
 namespace host {

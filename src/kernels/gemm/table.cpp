@@ -171,7 +171,9 @@ constexpr GemmKernel kKernels[] = {
         {.efficiency = 0.27, .step_seconds = 1.15e-6, .fill_steps = 0.85, .triangles = true}),
     splitk_kernel<Tile64x64>("splitk_64x64", {.efficiency = 0.54, .step_seconds = 0.68e-6}),
     tiled_kernel("tiled", {.efficiency = 0.125, .step_seconds = 1.8e-6, .triangles = true}),
-    naive_kernel("naive", {.efficiency = 0.04, .step_seconds = 0.2e-6, .triangles = true}),
+    naive_kernel(
+        "naive",
+        {.takes = Takes::kAny, .efficiency = 0.04, .step_seconds = 0.2e-6, .triangles = true}),
     {"host_cblas", 0, 0, host::configure_gemm_cblas, host::launch_gemm_cblas, {.efficiency = 0.90}},
     {"host_blocked",
      0,

@@ -16,8 +16,8 @@ static_assert(Tile::kBlockM == kSide && Tile::kBlockN == kSide && Tile::kBlockK 
 
 // One operand's tile: 32 along m or n from `origin`, 32 along k; zeros outside the matrix. Warps
 // read along whichever direction is contiguous; the padded pitch takes either without conflicts.
-__device__ void load_tile(float (&tile)[kSide][kSide + 1], const StridedOperand& x, int64_t origin,
-                          int64_t extent, int64_t k0, int64_t k_end) {
+__device__ void load_tile(float (&tile)[kSide][kSide + 1], const StridedOperand<>& x,
+                          int64_t origin, int64_t extent, int64_t k0, int64_t k_end) {
   const bool k_contiguous = x.along_k == 1 && x.along_tile != 1;
   for (int e = static_cast<int>(threadIdx.x); e < kSide * kSide; e += Tile::kThreads) {
     const int k = k_contiguous ? e % kSide : e / kSide;
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(Tile::kThreads)
 
   float sum[Tile::kResults] = {};  // (1, kResults)
   if (depth > 0) {
-    const StridedOperand a = operand_a(p, batch), b = operand_b(p, batch);
+    const StridedOperand<> a = operand_a(p, batch), b = operand_b(p, batch);
     for (int64_t k0 = 0; k0 < depth; k0 += kSide) {
       load_tile(shared.a, a, i0, p.m, k0, depth);
       load_tile(shared.b, b, j0, p.n, k0, depth);
