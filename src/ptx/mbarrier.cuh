@@ -71,7 +71,7 @@ __device__ __forceinline__ void mbarrier_arrive_in(unsigned rank, uint64_t* barr
       "{\n"
       ".reg .b32 there;\n"
       "mapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
       "}" ::"r"(here),
       "r"(rank)
       : "memory");

@@ -40,8 +40,8 @@ __device__ __forceinline__ void tma_load_3d(void* shared, const CUtensorMap* map
 #endif
 }
 
-// The same to the same place in several blocks of the cluster, bit r of `blocks` for the one of rank
-// r; the bytes count on the barrier of each that is where `barrier` is here.
+// The same to the same place in several blocks of the cluster, bit r of `blocks` for the one of
+// rank r; the bytes count on the barrier of each that is where `barrier` is here.
 __device__ __forceinline__ void tma_load_3d_to_all(void* shared, const CUtensorMap* map,
                                                    uint64_t* barrier, int x, int y, int z,
                                                    unsigned blocks) {
@@ -67,10 +67,10 @@ __device__ __forceinline__ void tma_store_3d(const CUtensorMap* map, const void*
   __trap();
 #else
   const auto from = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::
-                   "l"(map),
-               "r"(x), "r"(y), "r"(z), "r"(from)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map),
+      "r"(x), "r"(y), "r"(z), "r"(from)
+      : "memory");
 #endif
 }
 
@@ -83,12 +83,14 @@ __device__ __forceinline__ void tma_commit_stores() {
 #endif
 }
 
-// cp.async.bulk.wait_group.read: until the thread's stores have read shared memory.
+// cp.async.bulk.wait_group.read: until the thread's stores have read shared memory, but for those
+// of the last kPending groups.
+template <int kPending = 0>
 __device__ __forceinline__ void tma_wait_for_reads_of_stores() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   __trap();
 #else
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 #endif
 }
 

@@ -150,31 +150,32 @@ __device__ __forceinline__ void wgmma_bf16(float (&d)[kN / 2], const unsigned (&
 #endif
 }
 
-// An instruction whose A is in shared memory too: descriptors of both, whether to add, whether A and
-// B are MN-major.
-#define WGMMA_SHARED(kCount, shape, a, b, adds, mn_a, mn_b)                                     \
-  if constexpr (kBf16) {                                                                        \
-    WGMMA_SHARED_OF(kCount, shape ".f32.bf16.bf16", a, b, adds, mn_a, mn_b);                    \
-  } else {                                                                                      \
-    WGMMA_SHARED_OF(kCount, shape ".f32.f16.f16", a, b, adds, mn_a, mn_b);                      \
+// An instruction whose A is in shared memory too: descriptors of both, whether to add, whether A
+// and B are MN-major.
+#define WGMMA_SHARED(kCount, shape, a, b, adds, mn_a, mn_b)                  \
+  if constexpr (kBf16) {                                                     \
+    WGMMA_SHARED_OF(kCount, shape ".f32.bf16.bf16", a, b, adds, mn_a, mn_b); \
+  } else {                                                                   \
+    WGMMA_SHARED_OF(kCount, shape ".f32.f16.f16", a, b, adds, mn_a, mn_b);   \
   }
-#define WGMMA_SHARED_OF(kCount, type, a, b, adds, mn_a, mn_b)                                   \
-  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " adds                                     \
-               ", 0;\n"                                                                         \
-               "wgmma.mma_async.sync.aligned." type " {" WGMMA_NAMES_##kCount "}, " a ", " b    \
-               ", add, 1, 1, " mn_a ", " mn_b ";\n}"                                            \
-               : WGMMA_RESULTS_##kCount(0)                                                      \
-               : "l"(matrix_a), "l"(matrix_b), "r"(static_cast<int>(add)),                      \
+#define WGMMA_SHARED_OF(kCount, type, a, b, adds, mn_a, mn_b)                 \
+  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " adds                   \
+               ", 0;\n"                                                       \
+               "wgmma.mma_async.sync.aligned." type " {" WGMMA_NAMES_##kCount \
+               "}, " a ", " b ", add, 1, 1, " mn_a ", " mn_b ";\n}"           \
+               : WGMMA_RESULTS_##kCount(0)                                    \
+               : "l"(matrix_a), "l"(matrix_b), "r"(static_cast<int>(add)),    \
                  "n"(static_cast<int>(kMNMajorA)), "n"(static_cast<int>(kMNMajorB)))
 
 // The lower halves of descriptors of 16-bit matrices in lines of 128 bytes, swizzled as swizzle.h
 // says: K-major, lines of 64 k; and MN-major, blocks of 64 lines of k, 8192 bytes apart, each with
 // 64 rows of A or columns of B. 16 k are 32 bytes, or 2048. `address` is that of shared_address(),
-// a multiple of 1024, plus the bytes of each k that is left out. The upper half is kWgmmaMatrix.
+// a multiple of 1024, plus the bytes of each k that is left out; its upper bits are the block's
+// rank in a cluster. The upper half is kWgmmaMatrix.
 template <bool kMNMajor>
 __device__ __forceinline__ unsigned wgmma_matrix_16(unsigned address) {
-  constexpr unsigned kLeadingStride = kMNMajor ? 8192 / 16 : 1;
-  return kLeadingStride << 16 | address >> 4;
+  constexpr unsigned kLeadingStride = kMNMajor ? 8192 / 16 : 1, kInBlock = (1u << 18) - 1;
+  return kLeadingStride << 16 | (address & kInBlock) >> 4;
 }
 
 // wgmma.mma_async.m64nNk16 of BF16 or FP16 values: d = a b, plus d where `add`; a is 64 x 16, b

@@ -102,8 +102,8 @@ void arrive_in_block(unsigned rank, uint64_t* barrier) {
   }
   const unsigned block = resident_block(rank);
   if (has_ended(block)) stop("%s, in block %u, which has ended", kWhat, rank);
-  auto* const there = reinterpret_cast<uint64_t*>(
-      shared_address(block, shared_offset(resident_block(), barrier)));
+  auto* const there =
+      reinterpret_cast<uint64_t*>(shared_address(block, shared_offset(resident_block(), barrier)));
   if (rank != cluster_rank()) require_known(there, kWhat);
   arrive_expecting(there, 0);
 }

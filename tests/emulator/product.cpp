@@ -100,8 +100,8 @@ double of_fp16(unsigned bits) {
   return (bits & 0x8000) != 0 ? -x : x;
 }
 
-// Reads element (line, k) of a matrix of 16-bit values, for 16 k and `lines` rows of A or columns of
-// B from `first` on, by visit(k, line, value). Lines of 128 bytes lie as swizzle.h says.
+// Reads element (line, k) of a matrix of 16-bit values, for 16 k and `lines` rows of A or columns
+// of B from `first` on, by visit(k, line, value). Lines of 128 bytes lie as swizzle.h says.
 template <class Visit>
 void read_lines(unsigned block, const SharedMatrix& matrix, bool bf16, int first, int lines,
                 Visit visit) {

@@ -39,9 +39,7 @@ struct Store {
   bool committed;
   std::function<void()> carry_out;
 
-  bool is_of_this_thread() const {
-    return block == resident_block() && thread == thread_number();
-  }
+  bool is_of_this_thread() const { return block == resident_block() && thread == thread_number(); }
 };
 
 std::vector<Store> stores;

@@ -23,7 +23,7 @@ LAYERS = [
     r"kernels/\w+/table\.cpp",
     r"(log|overlap)\.(h|cpp)",
     r"host/.*",
-    r"kernels/gemm/(tma|tf32x3|bf16x6)/.*",
+    r"kernels/gemm/(tma|tf32x3|bf16x6|tensor16)/.*",
     r"kernels/gemm/tensor/.*",
     r"kernels/gemm/persistent/(?!stream_k\.h).*",
     r"kernels/cross_entropy/.*",

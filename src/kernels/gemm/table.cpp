@@ -7,6 +7,7 @@
 #include "kernels/gemm/sliced.h"
 #include "kernels/gemm/small.h"
 #include "kernels/gemm/textbook.h"
+#include "kernels/gemm/tensor16/tensor16.h"
 #include "kernels/gemm/tf32x3/tf32x3.h"
 #include "kernels/gemm/thin.h"
 #include "kernels/gemm/tma/tma.h"
@@ -32,6 +33,17 @@ constexpr GemmKernel tensor_kernel(const char* name, const GemmFigures& figures)
           configure_tensor<Tile, kStreamK>,
           cuda_launcher<cuda::launch_gemm_tensor<Tile>>(),
           with(figures, tensor_bound<Tile, kStreamK>(figures))};
+}
+
+template <class Tile, bool kStreamK>
+constexpr GemmKernel tensor16_kernel(const char* name, GemmFigures figures) {
+  figures.takes = Takes::k16Bit;
+  return {name,
+          kHopper,
+          kHopper,
+          configure_tensor16<Tile, kStreamK>,
+          cuda_launcher<cuda::launch_gemm_tensor16<Tile>>(),
+          with(figures, tensor16_bound<Tile, kStreamK>(figures))};
 }
 
 template <class Tile, bool kStreamK>
@@ -136,6 +148,18 @@ constexpr GemmKernel kKernels[] = {
     tensor_kernel<Bf16x6_128x64, false>(
         "bf16x6_128x64",
         {.efficiency = 1.38, .misaligned = 1.5, .shifted = 1.12, .transposing = 1.02}),
+    tensor16_kernel<Tensor16_256x256, false>("tensor16_256x256",
+                                             {.efficiency = 11.0, .misaligned = 3.0}),
+    tensor16_kernel<Tensor16_256x128, false>("tensor16_256x128",
+                                             {.efficiency = 10.0, .misaligned = 3.0}),
+    tensor16_kernel<Tensor16_256x128, true>("tensor16_streamk_256x128",
+                                            {.efficiency = 10.0, .misaligned = 3.0}),
+    tensor16_kernel<Tensor16_128x128, false>("tensor16_128x128",
+                                             {.efficiency = 8.0, .misaligned = 3.0}),
+    tensor16_kernel<Tensor16_128x128, true>("tensor16_streamk_128x128",
+                                            {.efficiency = 8.0, .misaligned = 3.0}),
+    tensor16_kernel<Tensor16_64x128, false>("tensor16_64x128",
+                                            {.efficiency = 5.0, .misaligned = 3.0}),
     tma_kernel<Tma256x128, false>("tma_256x128", {.efficiency = 0.85}),
     tma_kernel<Tma256x128, true>("streamk_256x128", {.efficiency = 0.85}),
     tma_kernel<Tma128x128, false>("tma_128x128", {.efficiency = 0.81}),

@@ -36,8 +36,8 @@ inline void store_shared_4(unsigned address, unsigned value) {
 
 inline void store_shared_8(unsigned address, float first, float second) {
   if (address % 8 != 0) emulator::stop("misaligned store of 8 bytes to shared memory");
-  auto* const to = reinterpret_cast<float*>(static_cast<std::byte*>(emulator::shared_memory()) +
-                                            address);
+  auto* const to =
+      reinterpret_cast<float*>(static_cast<std::byte*>(emulator::shared_memory()) + address);
   to[0] = first, to[1] = second;
 }
 

@@ -1,7 +1,7 @@
-// Products of 16-bit operands: the shared memory of a block, and the warps that bring k steps of the
-// operands there. A step lies as it does in memory, in lines of 128 bytes with the swizzle of tensor
-// maps (swizzle.h): of a K-major operand 64 k of a row of op(A) (column of op(B)), of an MN-major
-// one 64 rows of one k, 64 such lines one under the other. Device only.
+// Products of 16-bit operands: the shared memory of a block, and the warps that bring k steps of
+// the operands there. A step lies as it does in memory, in lines of 128 bytes with the swizzle of
+// tensor maps (swizzle.h): of a K-major operand 64 k of a row of op(A) (column of op(B)), of an
+// MN-major one 64 rows of one k, 64 such lines one under the other. Device only.
 #pragma once
 
 #include "kernels/gemm/persistent/fixup.cuh"
@@ -27,10 +27,10 @@ struct Operands {
 // A work item as producers announce it to consumers, in the stage of its first k step. Divisions of
 // the schedule would take registers that consumers do not have.
 struct Announced {
-  int row, column, batch;             // of the tile's first element
-  int steps;                          // k steps, 0: one stage all the same; kNoMore: the end
-  bool finishes;                      // stores the tile; otherwise its sums are a partial tile
-  persistent::PartialTiles to_add;    // before that
+  int row, column, batch;           // of the tile's first element
+  int steps;                        // k steps, 0: one stage all the same; kNoMore: the end
+  bool finishes;                    // stores the tile; otherwise its sums are a partial tile
+  persistent::PartialTiles to_add;  // before that
   static constexpr int kNoMore = -1;
 };
 
@@ -42,7 +42,7 @@ struct SharedStorage {
   uint64_t full[Tile::kStages];  // operands are there
   uint64_t free[Tile::kStages];  // products have read them, in all blocks of the cluster
   Announced items[Tile::kStages];
-  int block;                     // the number of this block, or cluster, in the schedule
+  int block;  // the number of this block, or cluster, in the schedule
 };
 
 // Arrivals that fill a stage besides the accelerator's bytes.
@@ -50,7 +50,7 @@ template <class Tile, bool kMapped>
 constexpr int kFullArrivals = kMapped ? 1 : 32 * Tile::kProducerWarps;
 // Arrivals that free one: of each consumer warp of the cluster.
 template <class Tile>
-constexpr int kFreeArrivals = Tile::kConsumerWarps * Tile::kCluster;
+constexpr int kFreeArrivals = Tile::kConsumerWarps* Tile::kCluster;
 
 // Starts the accelerator's copies of kLines rows of op(A) (columns of op(B)) of a k step, from
 // `origin` on, into this block, or into all blocks of the cluster.

@@ -23,12 +23,12 @@ __device__ __forceinline__ void free_stage(SharedStorage<Tile>& s, int stage, in
   }
 }
 
-// Sets `sum` to the products of `steps` k steps, those in the ring from `place` on; the first of them
-// is there.
+// Sets `sum` to the products of `steps` k steps, those in the ring from `place` on; the first of
+// them is there.
 template <class Operands, class Tile>
 __device__ __forceinline__ void multiply(Results<Tile>& sum, SharedStorage<Tile>& s,
-                                               persistent::RingPlace<Tile::kStages>& place,
-                                               int steps, int warp, int lane) {
+                                         persistent::RingPlace<Tile::kStages>& place, int steps,
+                                         int warp, int lane) {
   constexpr bool kMNMajorA = Operands::kA == Major::kMN, kMNMajorB = Operands::kB == Major::kMN;
   constexpr int kGroups = Tile::kBlockK / 16;  // of 16 k, as the tensor cores take them
   // From one group to the next, in units of 16 bytes.

@@ -118,48 +118,43 @@ __device__ __forceinline__ void write_pair(unsigned address, float first, float 
   }
 }
 
-// Writes alpha * sum, of the columns from kFirst on, to the boxes, as elements of T. A lane has
-// pairs of neighbours of two rows, 8 apart.
+// Writes alpha * sum, of the columns from kFirst on, to a box, as elements of T. A lane has pairs
+// of neighbours of two rows, 8 apart.
 template <class T, int kFirst, class Tile>
-__device__ __forceinline__ void write_boxes(Boxes<Tile>& boxes, const Results<Tile>& sum,
-                                            float alpha, int lane) {
+__device__ __forceinline__ void write_box(unsigned char (&box)[Tile::kBoxBytes],
+                                          const Results<Tile>& sum, float alpha, int lane) {
   constexpr int kBytes = 8 * static_cast<int>(sizeof(T));  // of eight columns
-  constexpr int kEights = Tile::kBoxes * Tile::kLineBytes / kBytes;
   const int row = lane / 4, pair = lane % 4 * (kBytes / 4);
   // A swizzle is an exclusive or of bits 4 to 6.
-  const unsigned of_lane = ptx::shared_address(boxes) +
-                           static_cast<unsigned>(row * Tile::kLineBytes + (row * 16 ^ pair));
+  const unsigned of_lane =
+      ptx::shared_address(box) + static_cast<unsigned>(row * Tile::kLineBytes + (row * 16 ^ pair));
 #pragma unroll
-  for (int eight = 0; eight < kEights && kFirst + 8 * eight < Tile::kBlockN; ++eight) {
-    const int at = eight * kBytes, box = at / Tile::kLineBytes * Tile::kBoxBytes;
-    const unsigned address = (of_lane ^ at % Tile::kLineBytes) + box;
+  for (int eight = 0; eight < Tile::kLineBytes / kBytes; ++eight) {
+    const unsigned address = of_lane ^ static_cast<unsigned>(eight * kBytes);
     const int r = (kFirst / 8 + eight) * 4;
     write_pair<T>(address, alpha * sum[r], alpha * sum[r + 1]);
     write_pair<T>(address + 8 * Tile::kLineBytes, alpha * sum[r + 2], alpha * sum[r + 3]);
   }
 }
 
-// Stores alpha * sum by the accelerator, which leaves out what is outside D.
+// Stores alpha * sum by the accelerator, box after box; it leaves out what is outside D.
 template <class T, class Tile, int kFirst = 0>
 __device__ __forceinline__ void store_mapped(Boxes<Tile>& boxes, const Results<Tile>& sum,
-                                             float alpha, const OperandMap& d,
-                                             const WarpPlace& at, int lane) {
+                                             float alpha, const OperandMap& d, const WarpPlace& at,
+                                             int lane) {
   constexpr int kOfBox = Tile::kLineBytes / static_cast<int>(sizeof(T));
   if constexpr (kFirst < Tile::kBlockN) {
-    if (lane == 0) ptx::tma_wait_for_reads_of_stores();
+    auto& box = boxes[kFirst / kOfBox % Tile::kBoxes];
+    if (lane == 0) ptx::tma_wait_for_reads_of_stores<Tile::kBoxes - 1>();
     __syncwarp();
-    write_boxes<T, kFirst, Tile>(boxes, sum, alpha, lane);
+    write_box<T, kFirst, Tile>(box, sum, alpha, lane);
     ptx::fence_bulk();
     __syncwarp();
     if (lane == 0) {
-#pragma unroll
-      for (int b = 0; b < Tile::kBoxes && kFirst + b * kOfBox < Tile::kBlockN; ++b) {
-        ptx::tma_store_3d(&d.map, boxes[b], at.column + kFirst + b * kOfBox, at.row,
-                          at.batch * d.batch_step);
-      }
+      ptx::tma_store_3d(&d.map, box, at.column + kFirst, at.row, at.batch * d.batch_step);
       ptx::tma_commit_stores();
     }
-    store_mapped<T, Tile, kFirst + kOfBox * Tile::kBoxes>(boxes, sum, alpha, d, at, lane);
+    store_mapped<T, Tile, kFirst + kOfBox>(boxes, sum, alpha, d, at, lane);
   }
 }
 
@@ -167,23 +162,24 @@ __device__ __forceinline__ void store_mapped(Boxes<Tile>& boxes, const Results<T
 template <class Tile, int kChunk = 0>
 __device__ __forceinline__ void write_chunk(Boxes<Tile>& boxes, const Results<Tile>& sum, int chunk,
                                             int lane) {
-  constexpr int kColumns = Tile::kBoxes * Tile::kLineBytes / 4;
+  constexpr int kColumns = 2 * Tile::kLineBytes / 4;
   if constexpr (kChunk * kColumns < Tile::kBlockN) {
     if (chunk == kChunk) {
-      write_boxes<float, kChunk * kColumns, Tile>(boxes, sum, 1.0f, lane);
+      write_box<float, kChunk * kColumns, Tile>(boxes[0], sum, 1.0f, lane);
+      write_box<float, kChunk * kColumns + kColumns / 2, Tile>(boxes[1], sum, 1.0f, lane);
     } else {
       write_chunk<Tile, kChunk + 1>(boxes, sum, chunk, lane);
     }
   }
 }
 
-// Stores through the epilogue: sums go through the boxes as floats, so that lanes have neighbours of
-// a row, which they load and store together.
+// Stores through the epilogue: sums go through the boxes as floats, so that lanes have neighbours
+// of a row, which they load and store together.
 template <class T, class Tile>
 __device__ __forceinline__ void store_through(Boxes<Tile>& boxes, const Results<Tile>& sum,
                                               const GemmProblem& p, const Scalars& scalars,
                                               const WarpPlace& at, int lane) {
-  constexpr int kColumns = Tile::kBoxes * Tile::kLineBytes / 4, kLanes = kColumns / 4;
+  constexpr int kColumns = 2 * Tile::kLineBytes / 4, kLanes = kColumns / 4;
   const FusedEpilogue<true, T> epilogue(p, scalars, {at.batch, at.row, at.column});
   const int rows = static_cast<int>(min(p.m - at.row, int64_t{16}));
   // The accelerator's stores of the tile before read the boxes.

@@ -1,7 +1,7 @@
-// Products of 16-bit operands on tensor cores. One warpgroup of producers (feed.cuh) brings operands
-// into shared memory, from which two of consumers have the tensor cores multiply 64 rows of D^T
-// each. One block a multiprocessor, which computes tile after tile, data-parallel or stream-K
-// (persistent/stream_k.h). sm_90a.
+// Products of 16-bit operands on tensor cores. One warpgroup of producers (feed.cuh) brings
+// operands into shared memory, from which two of consumers have the tensor cores multiply 64 rows
+// of D^T each. One block a multiprocessor, which computes tile after tile, data-parallel or
+// stream-K (persistent/stream_k.h). sm_90a.
 #pragma once
 
 #include "kernels/gemm/persistent/launch.cuh"
@@ -143,16 +143,14 @@ Status cuda::launch_gemm_tensor16(const GemmProblem& problem, const GemmConfig& 
   const bool mapped = config.load_a == OperandLoad::kTensorMap;
   persistent::OperandMap a = {}, b = {}, d = {};
   if (mapped) {
-    RETURN_IF_ERROR(
-        tensor16::make_map(&a, p.a, p.transa, p.m, p.k, p.batch_count, Tile::kRows));
+    RETURN_IF_ERROR(tensor16::make_map(&a, p.a, p.transa, p.m, p.k, p.batch_count, Tile::kRows));
     RETURN_IF_ERROR(tensor16::make_map(&b, p.b, !p.transb, p.n, p.k, p.batch_count,
                                        Tile::kBlockN / Tile::kCluster));
   }
   const bool maps_d = has_tensor_map(p.d, p.batch_count);
   if (maps_d) {
     const int columns = Tile::kLineBytes / static_cast<int>(element_bytes(p.d.type));
-    RETURN_IF_ERROR(
-        persistent::make_map(&d, p.d, p.n, p.m, p.batch_count, columns, 16, true));
+    RETURN_IF_ERROR(persistent::make_map(&d, p.d, p.n, p.m, p.batch_count, columns, 16, true));
   }
   RETURN_IF_ERROR(persistent::clear_flags_for(args, context));
   return tensor16::with_operands<Tile>(p, mapped, [&](auto operands) {

@@ -6,10 +6,10 @@
 
 namespace mygemm {
 
-// Kernels compute D^T = op(B)^T op(A)^T, whose rows are contiguous in memory: a block has kRows rows
-// of it (columns of D), 64 for each of two consumer warpgroups, and kBlockN columns (rows of D).
-// kCluster blocks have rows next to one another, and share the copies of op(A). Shared memory has a
-// ring of kStages k steps of both operands, and for each consumer warp a place for results.
+// Kernels compute D^T = op(B)^T op(A)^T, whose rows are contiguous in memory: a block has kRows
+// rows of it (columns of D), 64 for each of two consumer warpgroups, and kBlockN columns (rows of
+// D). kCluster blocks have rows next to one another, and share the copies of op(A). Shared memory
+// has a ring of kStages k steps of both operands, and for each consumer warp a place for results.
 template <int kBlockN_, int kStages_, int kCluster_>
 struct Tensor16Tile {
   static constexpr int kRows = 128, kCluster = kCluster_;
@@ -47,8 +47,7 @@ const char* configure_tensor16(const GemmKernel& kernel, const GemmFacts& facts,
   config->transposed = true;
   DeviceTraits clusters = device;  // each as one multiprocessor
   clusters.num_sms = device.num_sms / Tile::kCluster;
-  if (const char* reason =
-          persistent::schedule<Tile>(facts, clusters, options, kStreamK, config)) {
+  if (const char* reason = persistent::schedule<Tile>(facts, clusters, options, kStreamK, config)) {
     return reason;
   }
   const bool mapped = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
