@@ -17,10 +17,10 @@ namespace mygemm::tensor16 {
 
 using persistent::OperandMap;
 
-// The elements of the operands, how they lie, and whether the accelerator brings them.
-template <bool kBf16_, Major kA_, Major kB_, bool kMapped_>
+// The elements of the operands, and how they lie.
+template <bool kBf16_, Major kA_, Major kB_>
 struct Operands {
-  static constexpr bool kBf16 = kBf16_, kMapped = kMapped_;
+  static constexpr bool kBf16 = kBf16_;
   static constexpr Major kA = kA_, kB = kB_;
 };
 
@@ -46,8 +46,8 @@ struct SharedStorage {
 };
 
 // Arrivals that fill a stage besides the accelerator's bytes.
-template <class Tile, bool kMapped>
-constexpr int kFullArrivals = kMapped ? 1 : 32 * Tile::kProducerWarps;
+template <class Tile>
+constexpr int kFullArrivals = Tile::kMapped ? 1 : 32 * Tile::kProducerWarps;
 // Arrivals that free one: of each consumer warp of the cluster.
 template <class Tile>
 constexpr int kFreeArrivals = Tile::kConsumerWarps* Tile::kCluster;
@@ -148,38 +148,68 @@ __device__ __forceinline__ void produce_mapped(Production<Tile>& work, const Ope
   }
 }
 
-// The producers that copy themselves; all lanes of the producer warps.
+// The producers that copy themselves; all lanes of the producer warps. The loads of a batch of
+// lines are in flight while the batch before is stored, those of the next step's first one too.
 template <class Tile>
-__device__ __forceinline__ void produce_copied(Production<Tile>& work, int warp, int lane) {
+__device__ __forceinline__ void produce_copied(Production<Tile>& work, int thread) {
+  using Lines = Batch<32 * Tile::kProducerWarps>;
+  constexpr int kBatchesA = Tile::kRows / Lines::kLines;
+  constexpr int kBatches = kBatchesA + Tile::kBlockN / Lines::kLines;
   const GemmProblem& p = work.args.p;
   SharedStorage<Tile>& s = work.s;
-  for (; work.at.valid(); work.advance(1)) {
+  const auto load = [&](Lines& batch, const persistent::StepCursor<Tile>& at, int number) {
+    const auto& [i, j, matrix] = at.position;
+    const int k = at.k(), depth = static_cast<int>(p.k) - k;
+    if (number < kBatchesA) {
+      batch.load(p.a, p.transa, {matrix, i, static_cast<int>(p.m) - i, k, depth},
+                 number * Lines::kLines, thread);
+    } else {
+      batch.load(p.b, !p.transb, {matrix, j, static_cast<int>(p.n) - j, k, depth},
+                 (number - kBatchesA) * Lines::kLines, thread);
+    }
+  };
+  Lines batches[2];
+  if (work.at.valid()) load(batches[0], work.at, 0);
+  while (work.at.valid()) {
+    persistent::StepCursor<Tile> next = work.at;
+    next.advance(1, work.args.tiles_m, work.args.tiles_n);
     work.await_stage();
-    if (warp == 0 && lane == 0) work.announce();
+    if (thread == 0) work.announce();
     const int slot = work.place.slot;
-    const auto& [i, j, batch] = work.at.position;
-    const int k = work.at.k(), depth = static_cast<int>(p.k) - k;
-    copy_lines<Tile::kRows, Tile::kProducerWarps>(
-        s.a[slot], p.a, p.transa, {batch, i, static_cast<int>(p.m) - i, k, depth}, warp, lane);
-    copy_lines<Tile::kBlockN, Tile::kProducerWarps>(
-        s.b[slot], p.b, !p.transb, {batch, j, static_cast<int>(p.n) - j, k, depth}, warp, lane);
+#pragma unroll
+    for (int number = 0; number < kBatches; ++number) {
+      Lines &now = batches[number % 2], &later = batches[(number + 1) % 2];
+      if (number + 1 < kBatches) {
+        load(later, work.at, number + 1);
+      } else if (next.valid()) {
+        load(later, next, 0);
+      }
+      if (number < kBatchesA) {
+        now.store(s.a[slot], number * Lines::kLines, thread);
+      } else {
+        now.store(s.b[slot], (number - kBatchesA) * Lines::kLines, thread);
+      }
+    }
+    if constexpr (kBatches % 2 != 0) batches[0] = batches[1];
     ptx::fence_bulk();  // tensor cores read the lines as bulk copies do
     ptx::mbarrier_arrive(&s.full[slot]);
+    work.at = next;
+    work.place.advance(1);
   }
 }
 
 // The work of the producer warps.
-template <class Operands, class Tile>
+template <class Tile>
 __device__ __forceinline__ void produce(SharedStorage<Tile>& s, const persistent::Args& args,
                                         const OperandMap& a, const OperandMap& b, int warp,
                                         int lane) {
-  if (Operands::kMapped && warp > 0) return;
+  if (Tile::kMapped && warp > 0) return;
   // With alpha = 0 on the device nothing of A and B is read.
   const bool reads = load_scalar(args.p.epilogue.alpha) != 0.0f;
   Production<Tile> work(s, args);
-  if constexpr (!Operands::kMapped) {
-    if (reads) produce_copied(work, warp, lane);
-    if (warp == 0 && lane == 0) announce_rest(work, kFullArrivals<Tile, false>);
+  if constexpr (!Tile::kMapped) {
+    if (reads) produce_copied(work, 32 * warp + lane);
+    if (warp == 0 && lane == 0) announce_rest(work, kFullArrivals<Tile>);
   } else if (ptx::elect_one()) {
     if (reads) produce_mapped(work, a, b);
     announce_rest(work, 1);

@@ -32,60 +32,72 @@ __device__ __forceinline__ uint4 shifted(const Chunk& x) {
   return words;
 }
 
-// Loads the chunk of 8 elements at `from`, of which `count` are in the matrix, where the elements
-// around are `before` and `behind` in number; the others are 0.
-__device__ __forceinline__ Chunk load_chunk(const uint16_t* from, int count, bool inside) {
-  Chunk chunk = {};
+// Loads the 8 elements at `from` with what lies around them in the same 16 bytes.
+__device__ __forceinline__ void load_around(Chunk& chunk, const uint16_t* from) {
   const auto address = reinterpret_cast<uintptr_t>(from);
-  if (inside) {
-    chunk.shift = static_cast<unsigned>(address % 16);
-    const auto* aligned = reinterpret_cast<const uint4*>(address - chunk.shift);
-    chunk.first = __ldg(aligned);
-    if (chunk.shift != 0) chunk.second = __ldg(aligned + 1);
-    return chunk;
-  }
+  chunk.shift = static_cast<unsigned>(address % 16);
+  const auto* aligned = reinterpret_cast<const uint4*>(address - chunk.shift);
+  chunk.first = __ldg(aligned);
+  chunk.second = __ldg(aligned + (chunk.shift != 0 ? 1 : 0));
+}
+
+// Loads the first `count` elements at `from`; the others are 0.
+__device__ __forceinline__ void load_first(Chunk& chunk, const uint16_t* from, int count) {
   unsigned w[4] = {};
 #pragma unroll
   for (int e = 0; e < 8; ++e) {
     if (e < count) w[e / 2] |= unsigned{__ldg(from + e)} << e % 2 * 16;
   }
+  chunk.shift = 0;
   chunk.first = make_uint4(w[0], w[1], w[2], w[3]);
-  return chunk;
 }
 
-// Copies kLines rows of op(A) (columns of op(B)) of a k step, zeros outside the matrix; all lanes
-// of kWarps warps. Eight lanes copy a line of 128 bytes.
-template <int kLines, int kWarps>
-__device__ __forceinline__ void copy_lines(unsigned char* stage, const Operand& x, bool k_major,
-                                           const persistent::StepOfOperand& at, int warp,
-                                           int lane) {
-  constexpr int kAtOnce = 4, kChunks = kLines * 8, kStep = 32 * kWarps;
-  static_assert(kChunks % (kAtOnce * kStep) == 0);
-  const uint16_t* const matrix = x.matrix<const uint16_t>(at.batch);
-  // Extents of the operand along its lines, from the step on, and across them.
-  const int along = k_major ? at.depth : at.extent, across = k_major ? at.extent : at.depth;
-#pragma unroll 1
-  for (int first = warp * 32 + lane; first < kChunks; first += kAtOnce * kStep) {
-    Chunk chunks[kAtOnce];
+// A thread's part of a copy that is in flight: every kThreads-th chunk of 16 bytes of the lines of
+// an operand. Eight threads have a line of 128 bytes.
+template <int kThreads>
+struct Batch {
+  static constexpr int kChunks = 2, kLines = kChunks * kThreads / 8;
+
+  Chunk chunks[kChunks];
+
+  // Loads from the line `first` of a step on; zeros where k is outside the matrix. Rows or columns
+  // outside are any of the matrix: no result of D depends on them.
+  __device__ __forceinline__ void load(const Operand& x, bool k_major,
+                                       const persistent::StepOfOperand& at, int first, int thread) {
+    // Where k goes on behind the step, aligned loads of a line reach into the matrix's next
+    // elements, or its next line. A loop without branches: one warp of a scheduler has no other to
+    // hide its latencies (4095^3 on an H200 with a branch for each chunk: 90 TFLOP/s).
+    constexpr int kReach = 7, kStep = 64;
+    const bool inner = at.depth >= kStep + kReach && x.ld >= 2 * (kReach + 1);
+    const int part = thread % 8 * 8, line = first + thread / 8;
+    const uint16_t* const begin = x.matrix<const uint16_t>(at.batch) +
+                                  (k_major ? at.origin * x.ld + at.k : at.k * x.ld + at.origin);
+    const auto load_each = [&](auto load_chunk) {
 #pragma unroll
-    for (int c = 0; c < kAtOnce; ++c) {
-      const int number = first + c * kStep, line = number / 8, part = number % 8 * 8;
-      // Blocks of 64 lines lie one behind the other: of an MN-major operand, further along.
-      const int element = k_major ? part : line / 64 * 64 + part;
-      const int across_at = k_major ? line : line % 64;
-      const int count = across_at < across ? along - element : 0;
-      const int64_t at_line = (k_major ? at.origin : at.k) + int64_t{across_at};
-      const int64_t at_element = int64_t{k_major ? at.k : at.origin} + element;
-      // Aligned loads reach 7 elements to both sides.
-      const bool inside = count >= 15 && at_element >= 7;
-      chunks[c] = load_chunk(matrix + at_line * x.ld + at_element, count, inside);
-    }
-#pragma unroll
-    for (int c = 0; c < kAtOnce; ++c) {
-      const int number = first + c * kStep;
-      *reinterpret_cast<uint4*>(stage + swizzle_128b(number * 16)) = shifted(chunks[c]);
+      for (int c = 0; c < kChunks; ++c) {
+        // Blocks of 64 lines lie one behind the other: of an MN-major operand, further along.
+        const int number = line + c * (kThreads / 8);
+        const int across = k_major ? min(number, at.extent - 1) : number % 64;
+        const int along = k_major ? part : min(number / 64 * 64 + part, at.extent - 1);
+        load_chunk(chunks[c], begin + across * x.ld + along, across, along);
+      }
+    };
+    if (inner) {
+      load_each([](Chunk& chunk, const uint16_t* from, int, int) { load_around(chunk, from); });
+    } else {
+      load_each([&](Chunk& chunk, const uint16_t* from, int across, int along) {
+        const int count = k_major ? at.depth - along : across < at.depth ? at.extent - along : 0;
+        load_first(chunk, from, count);
+      });
     }
   }
-}
+  __device__ __forceinline__ void store(unsigned char* stage, int first, int thread) const {
+#pragma unroll
+    for (int c = 0; c < kChunks; ++c) {
+      const int at = first * 128 + (c * kThreads + thread) * 16;
+      *reinterpret_cast<uint4*>(stage + swizzle_128b(at)) = shifted(chunks[c]);
+    }
+  }
+};
 
 }  // namespace mygemm::tensor16

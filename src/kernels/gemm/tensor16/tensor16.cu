@@ -12,4 +12,7 @@ template Status launch_gemm_tensor16<Tensor16_128x128>(const GemmProblem&, const
 template Status launch_gemm_tensor16<Tensor16_64x128>(const GemmProblem&, const GemmConfig&,
                                                       const LaunchContext&);
 
+template Status launch_gemm_tensor16<Tensor16Lines_128x128>(const GemmProblem&, const GemmConfig&,
+                                                            const LaunchContext&);
+
 }  // namespace mygemm::cuda

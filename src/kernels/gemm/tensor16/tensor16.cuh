@@ -65,15 +65,13 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   static_assert(sizeof(Shared) <= Tile::kSharedBytes, "the Config counts on it");
   Shared& s = shared_storage<Shared>();
   const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
-  constexpr int kProducerRegisters =
-      Operands::kMapped ? Tile::kMappedRegisters : Tile::kCopyRegisters;
   if (threadIdx.x == 0) {
     for (int i = 0; i < Tile::kStages; ++i) {
-      ptx::mbarrier_init(&s.full[i], tensor16::kFullArrivals<Tile, Operands::kMapped>);
+      ptx::mbarrier_init(&s.full[i], tensor16::kFullArrivals<Tile>);
       ptx::mbarrier_init(&s.free[i], tensor16::kFreeArrivals<Tile>);
     }
     ptx::mbarrier_init_fence();
-    if (Operands::kMapped) {
+    if (Tile::kMapped) {
       ptx::tma_prefetch_map(&a.map);
       ptx::tma_prefetch_map(&b.map);
     }
@@ -91,11 +89,11 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   }
 
   if (warp < Tile::kProducerWarps) {
-    ptx::give_up_registers<kProducerRegisters>();
-    tensor16::produce<Operands, Tile>(s, args, a, b, warp, lane);
+    ptx::give_up_registers<Tile::kProducerRegisters>();
+    tensor16::produce<Tile>(s, args, a, b, warp, lane);
     ptx::launch_dependents();  // behind the last loads
   } else {
-    ptx::take_registers<Tile::consumer_registers(kProducerRegisters)>();
+    ptx::take_registers<Tile::kConsumerRegisters>();
     tensor16::consume<Operands, Tile>(s, args, d, maps_d);
   }
   // No block ends while others still copy to it or free its stages.
@@ -114,16 +112,11 @@ inline Status make_map(OperandMap* map, const Operand& x, bool k_major, int64_t 
 }
 
 // Calls body with the Operands of a problem.
-template <class Tile, class Body>
-Status with_operands(const GemmProblem& p, bool mapped, Body body) {
+template <class Body>
+Status with_operands(const GemmProblem& p, Body body) {
   const auto of_type = [&](auto bf16) {
-    constexpr bool kBf16 = decltype(bf16)::value;
     const auto of_majors = [&](auto a, auto b) {
-      constexpr Major kA = decltype(a)::value, kB = decltype(b)::value;
-      if constexpr (Tile::kCluster == 1) {
-        if (!mapped) return body(Operands<kBf16, kA, kB, false>{});
-      }
-      return body(Operands<kBf16, kA, kB, true>{});
+      return body(Operands<decltype(bf16)::value, decltype(a)::value, decltype(b)::value>{});
     };
     using K = std::integral_constant<Major, Major::kK>;
     using MN = std::integral_constant<Major, Major::kMN>;
@@ -140,9 +133,8 @@ Status cuda::launch_gemm_tensor16(const GemmProblem& problem, const GemmConfig& 
                                   const LaunchContext& context) {
   const persistent::Args args = persistent::args_of(problem, config, context);
   const GemmProblem& p = args.p;
-  const bool mapped = config.load_a == OperandLoad::kTensorMap;
   persistent::OperandMap a = {}, b = {}, d = {};
-  if (mapped) {
+  if (Tile::kMapped) {
     RETURN_IF_ERROR(tensor16::make_map(&a, p.a, p.transa, p.m, p.k, p.batch_count, Tile::kRows));
     RETURN_IF_ERROR(tensor16::make_map(&b, p.b, !p.transb, p.n, p.k, p.batch_count,
                                        Tile::kBlockN / Tile::kCluster));
@@ -153,7 +145,7 @@ Status cuda::launch_gemm_tensor16(const GemmProblem& problem, const GemmConfig& 
     RETURN_IF_ERROR(persistent::make_map(&d, p.d, p.n, p.m, p.batch_count, columns, 16, true));
   }
   RETURN_IF_ERROR(persistent::clear_flags_for(args, context));
-  return tensor16::with_operands<Tile>(p, mapped, [&](auto operands) {
+  return tensor16::with_operands(p, [&](auto operands) {
     return launch(context, gemm_tensor16<Tile, decltype(operands)>, config, args, a, b, d, maps_d);
   });
 }

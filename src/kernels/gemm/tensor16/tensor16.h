@@ -10,21 +10,20 @@ namespace mygemm {
 // rows of it (columns of D), 64 for each of two consumer warpgroups, and kBlockN columns (rows of
 // D). kCluster blocks have rows next to one another, and share the copies of op(A). Shared memory
 // has a ring of kStages k steps of both operands, and for each consumer warp a place for results.
-template <int kBlockN_, int kStages_, int kCluster_>
+// kMapped: the accelerator copies operands, by tensor maps; otherwise the producer warps do.
+template <int kBlockN_, int kStages_, int kCluster_, bool kMapped_ = true>
 struct Tensor16Tile {
   static constexpr int kRows = 128, kCluster = kCluster_;
   static constexpr int kBlockM = kRows * kCluster, kBlockN = kBlockN_, kBlockK = 64;
-  static constexpr int kElementBytes = 2;
   static constexpr int kStages = kStages_;
-  static constexpr int kConsumerWarps = 8, kProducerWarps = 4;
+  static constexpr bool kMapped = kMapped_;
+  static constexpr int kConsumerWarps = 8, kProducerWarps = kMapped ? 4 : 8;
   static constexpr int kThreads = 32 * (kProducerWarps + kConsumerWarps);
-  // Registers of a thread: at launch, a multiple of 8; of a producer whose copies the accelerator
-  // makes, and of one that copies itself; and what this leaves to consumers.
+  // Registers of a thread, multiples of 8: at launch, and then.
   static constexpr int kLaunchRegisters = 65536 / kThreads / 8 * 8;
-  static constexpr int kMappedRegisters = 40, kCopyRegisters = 96;
-  static constexpr int consumer_registers(int of_producers) {
-    return (3 * kLaunchRegisters - of_producers) / 2 / 8 * 8;
-  }
+  static constexpr int kProducerRegisters = kMapped ? 40 : 104;
+  static constexpr int kConsumerRegisters =
+      (kThreads / 128 * kLaunchRegisters - kProducerWarps / 4 * kProducerRegisters) / 2 / 8 * 8;
   static constexpr int kLineBytes = 128;  // of a stage: 64 k, or 64 rows or columns of a k
   static constexpr int kStageA = kRows * kLineBytes, kStageB = kBlockN * kLineBytes;  // bytes
   // Results of a warp's 16 rows in boxes of 128 bytes a row.
@@ -38,6 +37,7 @@ using Tensor16_256x256 = Tensor16Tile<256, 4, 2>;
 using Tensor16_256x128 = Tensor16Tile<256, 4, 1>;
 using Tensor16_128x128 = Tensor16Tile<128, 6, 1>;
 using Tensor16_64x128 = Tensor16Tile<64, 8, 1>;
+using Tensor16Lines_128x128 = Tensor16Tile<128, 6, 1, false>;
 
 template <class Tile, bool kStreamK>
 const char* configure_tensor16(const GemmKernel& kernel, const GemmFacts& facts,
@@ -50,21 +50,21 @@ const char* configure_tensor16(const GemmKernel& kernel, const GemmFacts& facts,
   if (const char* reason = persistent::schedule<Tile>(facts, clusters, options, kStreamK, config)) {
     return reason;
   }
-  const bool mapped = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
-  if (Tile::kCluster > 1 && !mapped) return "clusters share copies that tensor maps describe";
-  config->load_a = config->load_b = mapped ? OperandLoad::kTensorMap : OperandLoad::kCopy4;
+  if (Tile::kMapped &&
+      !(has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count))) {
+    return "no tensor map describes both operands";
+  }
+  config->load_a = config->load_b = Tile::kMapped ? OperandLoad::kTensorMap : OperandLoad::kCopy16;
   config->blocks *= Tile::kCluster;
   config->cluster_blocks = Tile::kCluster > 1 ? Tile::kCluster : 0;
-  const GemmFigures& figures = kernel.figures;
-  const double step_factor = (mapped ? 1.0 : figures.misaligned) / Tile::kCluster;
-  config->seconds = persistent::seconds<Tile>(*config, figures, step_factor, facts, clusters);
+  config->seconds =
+      persistent::seconds<Tile>(*config, kernel.figures, 1.0 / Tile::kCluster, facts, clusters);
   return nullptr;
 }
 
 template <class Tile, bool kStreamK>
 constexpr GemmBound tensor16_bound(const GemmFigures& figures) {
-  GemmBound bound = persistent::bound<Tile>(figures, kStreamK, 0);
-  return bound;
+  return persistent::bound<Tile>(figures, kStreamK, 0);
 }
 
 namespace cuda {
