@@ -48,6 +48,8 @@ struct Operand {
   void* at(int64_t elements) const {
     return static_cast<char*>(data) + elements * element_bytes(type);
   }
+  // Matrix i, where the type is not known.
+  void* address(int64_t i) const { return pointers ? pointers[i] : at(i * stride); }
 };
 
 // How a sum of products becomes an element of D: activation(alpha * sum + beta * C + bias).

@@ -8,6 +8,7 @@
 #include "host/exp.h"
 #include "host/parallel.h"
 #include "host/simd.h"
+#include "host/typed_array.h"
 
 namespace mygemm::host {
 namespace {
@@ -139,10 +140,24 @@ constexpr auto fastest() {
 
 // Elements of D in one task: enough to amortise the scheduling of tasks.
 constexpr int64_t kElementsAtATime = 16384;
+// Rows of a column whose sums are not in D.
+constexpr int64_t kRowsAtATime = 1024;
 
 }  // namespace
 
 Epilogue::Epilogue(const GemmProblem& problem) : problem_(problem), finish_columns_(nullptr) {
+  bias_ = static_cast<const float*>(problem.epilogue.bias);
+  stride_bias_ = problem.epilogue.stride_bias;
+  if (bias_ && problem.d.type != MYGEMM_R_32F) {
+    const int64_t matrices = stride_bias_ == 0 ? 1 : problem.batch_count;
+    converted_bias_.resize(static_cast<size_t>(matrices * problem.m));
+    for (int64_t i = 0; i < matrices; ++i) {
+      load_elements(problem.d.type, problem.epilogue.bias, i * stride_bias_, problem.m,
+                    converted_bias_.data() + i * problem.m);
+    }
+    bias_ = converted_bias_.data();
+    if (stride_bias_ != 0) stride_bias_ = problem.m;
+  }
   switch (problem.epilogue.activation) {
     case MYGEMM_ACTIVATION_NONE:
       if (problem.epilogue.bias) finish_columns_ = fastest<MYGEMM_ACTIVATION_NONE, Block>();
@@ -158,15 +173,31 @@ Epilogue::Epilogue(const GemmProblem& problem) : problem_(problem), finish_colum
   }
 }
 
-void Epilogue::finish_some(int64_t matrix, int64_t row, int64_t column, int64_t rows,
-                           int64_t columns) const {
+void Epilogue::finish(int64_t matrix, int64_t row, int64_t column, int64_t rows, int64_t columns,
+                      float* sums, int64_t ld) const {
   const Operand& d = problem_.d;
   const mygemm::Epilogue& epilogue = problem_.epilogue;
-  const float* bias = static_cast<const float*>(epilogue.bias);
-  if (bias) bias += matrix * epilogue.stride_bias + row;
-  finish_columns_({d.matrix<float>(matrix) + row + column * d.ld, d.ld, bias, epilogue.aux,
-                   matrix * epilogue.stride_aux + row + column * epilogue.ldaux, epilogue.ldaux},
-                  rows, columns);
+  if (finish_columns_) {
+    const float* bias = bias_ ? bias_ + matrix * stride_bias_ + row : nullptr;
+    finish_columns_({sums, ld, bias, epilogue.aux,
+                     matrix * epilogue.stride_aux + row + column * epilogue.ldaux, epilogue.ldaux},
+                    rows, columns);
+  }
+  with_type(d.type, [&](auto type) {
+    using Type = decltype(type);
+    using Element = typename Type::Storage;
+    Element* to = d.matrix<Element>(matrix) + row + column * d.ld;
+    if (static_cast<void*>(to) == sums) return;
+    for (int64_t j = 0; j < columns; ++j) {
+      for (int64_t i = 0; i < rows; ++i) store_float<Type>(to + i + j * d.ld, sums[i + j * ld]);
+    }
+  });
+}
+
+void Epilogue::finish_in_place(int64_t matrix, int64_t row, int64_t column, int64_t rows,
+                               int64_t columns) const {
+  const Operand& d = problem_.d;
+  finish(matrix, row, column, rows, columns, d.matrix<float>(matrix) + row + column * d.ld, d.ld);
 }
 
 // Calls body(matrix, column, columns) for all columns of all matrices, on several threads.
@@ -186,7 +217,7 @@ void Epilogue::for_columns(const Body& body) const {
 void Epilogue::finish_all() const {
   if (!finish_columns_) return;
   for_columns([&](int64_t matrix, int64_t column, int64_t columns) {
-    finish_some(matrix, 0, column, problem_.m, columns);
+    finish_in_place(matrix, 0, column, problem_.m, columns);
   });
 }
 
@@ -208,9 +239,29 @@ void Epilogue::finish_without_sums() const {
   const bool scales = !problem_.epilogue.beta.is(1.0f) || !problem_.in_place();
   if (!scales && !finish_columns_) return;
   for_columns([&](int64_t matrix, int64_t column, int64_t columns) {
+    if (problem_.d.type != MYGEMM_R_32F) {
+      for (int64_t j = 0; j < columns; ++j) finish_scaled_column(matrix, column + j);
+      return;
+    }
     if (scales) scale(matrix, column, columns);
-    finish(matrix, 0, column, problem_.m, columns);
+    finish_in_place(matrix, 0, column, problem_.m, columns);
   });
+}
+
+// beta * C is not in D before it is finished.
+void Epilogue::finish_scaled_column(int64_t matrix, int64_t column) const {
+  const float beta = problem_.epilogue.beta.value;
+  const auto [begin, end] = problem_.filled_rows(column);
+  for (int64_t row = begin; row < end; row += kRowsAtATime) {
+    const int64_t rows = std::min(kRowsAtATime, end - row);
+    float sums[kRowsAtATime] = {};
+    if (beta != 0.0f) {
+      const Operand& c = problem_.c;
+      load_elements(c.type, c.address(matrix), row + column * c.ld, rows, sums);
+      for (int64_t i = 0; i < rows; ++i) sums[i] *= beta;
+    }
+    finish(matrix, row, column, rows, 1, sums, rows);
+  }
 }
 
 void Epilogue::copy_c_to_d() const {

@@ -1,9 +1,12 @@
 // The epilogue of the host's products, made once from a problem and used at each place where a
 // result is complete: D = activation(alpha * sum + beta * C + bias). Host backend.
 //
-// Kernels store alpha * sum + beta * C in D themselves, by multiply-adds, and call finish() after
-// the last k step: until then an element of D is a partial sum.
+// Kernels store alpha * sum + beta * C themselves, by multiply-adds, and call finish() after the
+// last k step: until then an element is a partial sum. Sums are FP32. They are in D where D is
+// FP32, and may be elsewhere; where D is not, finish() rounds them once, on their way to D.
 #pragma once
+
+#include <vector>
 
 #include "problem.h"
 
@@ -14,12 +17,12 @@ class Epilogue {
   // Keeps a reference to the problem.
   explicit Epilogue(const GemmProblem& problem);
 
-  // Adds the bias to rows x columns elements of D from (row, column) on, and applies the
-  // activation. The bits do not depend on how D is divided into calls.
-  void finish(int64_t matrix, int64_t row, int64_t column, int64_t rows, int64_t columns) const {
-    if (finish_columns_) finish_some(matrix, row, column, rows, columns);
-  }
-  // The same for all of D, on several threads.
+  // Adds the bias to rows x columns elements from (row, column) on, whose sums lie at `sums`,
+  // applies the activation, and stores them in D where they are not there. The bits do not depend
+  // on how D is divided into calls.
+  void finish(int64_t matrix, int64_t row, int64_t column, int64_t rows, int64_t columns,
+              float* sums, int64_t ld) const;
+  // The same for all of an FP32 D that has the sums, on several threads.
   void finish_all() const;
   // All of D where nothing of A and B is read: activation(beta * C + bias). Does not read C where
   // beta is 0.
@@ -39,13 +42,18 @@ class Epilogue {
   };
   using FinishColumns = void (*)(const Block& block, int64_t rows, int64_t columns);
 
-  void finish_some(int64_t matrix, int64_t row, int64_t column, int64_t rows,
-                   int64_t columns) const;
+  void finish_in_place(int64_t matrix, int64_t row, int64_t column, int64_t rows,
+                       int64_t columns) const;
   template <class Body>
   void for_columns(const Body& body) const;
   void scale(int64_t matrix, int64_t column, int64_t columns) const;
+  void finish_scaled_column(int64_t matrix, int64_t column) const;
 
   const GemmProblem& problem_;
+  // The bias as floats, and their distance from one matrix to the next.
+  const float* bias_ = nullptr;
+  int64_t stride_bias_ = 0;
+  std::vector<float> converted_bias_;
   FinishColumns finish_columns_;  // nullptr: there is nothing to add or apply
 };
 

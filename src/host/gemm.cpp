@@ -3,7 +3,8 @@
 // host_blocked divides D into blocks, one task each. A task walks k in steps of kDepth: it packs
 // that part of op(B) for its columns, and of op(A) for kPanelRows of its rows at a time, and
 // multiplies tile by tile (gemm_microkernel.h). The first step stores alpha * sum + beta * C in D,
-// later ones add alpha * sum to that, the last one finishes the tile. Tasks share nothing, so
+// or in a buffer of FP32 where D is of 16 bits, later ones add alpha * sum to that, the last one
+// finishes the tile. Operands of 16 bits become FP32 where they are packed. Tasks share nothing, so
 // batches and single products are the same loop and the result does not depend on the number of
 // threads.
 #include "host/gemm.h"
@@ -15,6 +16,7 @@
 #include "host/epilogue.h"
 #include "host/gemm_microkernel.h"
 #include "host/parallel.h"
+#include "host/typed_array.h"
 #include "kernels/gemm/config.h"
 
 namespace mygemm::host {
@@ -86,42 +88,86 @@ struct Block {
   int64_t matrix, row, col, rows, cols;
 };
 
+// The buffers of a task: packed panels, and the sums of a block where D is not FP32.
+struct Buffers {
+  float *packed_a, *packed_b, *sums;
+  int64_t ld_sums;
+};
+
 void multiply_block(const MicroKernel& kernel, const GemmProblem& problem, const Epilogue& epilogue,
-                    const Block& block, float* packed_a, float* packed_b) {
-  Strip a{problem.a.matrix<const float>(block.matrix), problem.transa ? problem.a.ld : 1,
-          problem.transa ? 1 : problem.a.ld};
-  Strip b{problem.b.matrix<const float>(block.matrix), problem.transb ? 1 : problem.b.ld,
-          problem.transb ? problem.b.ld : 1};
-  a.data += block.row * a.across;
-  b.data += block.col * b.across;
+                    const Block& block, const Buffers& buffers) {
+  const bool transa = problem.transa, transb = problem.transb;
+  const Strip a = Strip{problem.a.address(block.matrix), problem.a.type, transa ? problem.a.ld : 1,
+                        transa ? 1 : problem.a.ld}
+                      .from(block.row, 0);
+  const Strip b = Strip{problem.b.address(block.matrix), problem.b.type, transb ? 1 : problem.b.ld,
+                        transb ? problem.b.ld : 1}
+                      .from(block.col, 0);
   const float alpha = problem.epilogue.alpha.value;
-  const int64_t ldd = problem.d.ld;
-  float* const d = problem.d.matrix<float>(block.matrix) + block.row + block.col * ldd;
+  const bool in_d = buffers.sums == nullptr;
+  const int64_t ldd = in_d ? problem.d.ld : buffers.ld_sums;
+  float* const d =
+      in_d ? problem.d.matrix<float>(block.matrix) + block.row + block.col * ldd : buffers.sums;
+  if (!in_d && !problem.epilogue.beta.is(0.0f)) {
+    for (int64_t j = 0; j < block.cols; ++j) {
+      load_elements(problem.c.type, problem.c.address(block.matrix),
+                    block.row + (block.col + j) * problem.c.ld, block.rows, d + j * ldd);
+    }
+  }
   for (int64_t l = 0; l < problem.k; l += kDepth) {
     const int64_t depth = std::min(kDepth, problem.k - l);
     // The first step scales C by beta; later steps add to the sum so far, which they scale by 1.
     const bool first = l == 0, last = l + depth == problem.k;
     const float beta = first ? problem.epilogue.beta.value : 1.0f;
-    const bool takes_c = first && beta != 0.0f;
+    const bool takes_c = first && in_d && beta != 0.0f;
     const int64_t ldc = takes_c ? problem.c.ld : ldd;
     const float* const c =
         takes_c ? problem.c.matrix<const float>(block.matrix) + block.row + block.col * ldc : d;
-    kernel.pack_b({b.data + l * b.along, b.across, b.along}, block.cols, depth, packed_b);
+    kernel.pack_b(b.from(0, l), block.cols, depth, buffers.packed_b);
     for (int64_t i0 = 0; i0 < block.rows; i0 += kPanelRows) {
       const int64_t panel_rows = std::min(kPanelRows, block.rows - i0);
-      kernel.pack_a({a.data + i0 * a.across + l * a.along, a.across, a.along}, panel_rows, depth,
-                    packed_a);
+      kernel.pack_a(a.from(i0, l), panel_rows, depth, buffers.packed_a);
       for (int64_t j = 0; j < block.cols; j += kernel.nr) {
         const int64_t cols = std::min<int64_t>(kernel.nr, block.cols - j);
         for (int64_t i = 0; i < panel_rows; i += kernel.mr) {
-          multiply_tile(kernel, depth, packed_a + i * depth, packed_b + j * depth, alpha, beta,
-                        c + i0 + i + j * ldc, ldc, d + i0 + i + j * ldd, ldd, panel_rows - i, cols);
+          multiply_tile(kernel, depth, buffers.packed_a + i * depth, buffers.packed_b + j * depth,
+                        alpha, beta, c + i0 + i + j * ldc, ldc, d + i0 + i + j * ldd, ldd,
+                        panel_rows - i, cols);
         }
         if (last) {
-          epilogue.finish(block.matrix, block.row + i0, block.col + j, panel_rows, cols);
+          epilogue.finish(block.matrix, block.row + i0, block.col + j, panel_rows, cols,
+                          d + i0 + j * ldd, ldd);
         }
       }
     }
+  }
+}
+
+// A column of D, or its part in a triangle, in pieces whose sums are complete before they are
+// stored. Type: that of A and B.
+template <class Type>
+void multiply_column(const GemmProblem& problem, const Epilogue& epilogue, int64_t matrix,
+                     int64_t j) {
+  using Element = typename Type::Storage;
+  constexpr int64_t kRows = 256;
+  const float alpha = problem.epilogue.alpha.value, beta = problem.epilogue.beta.value;
+  const Operand &a = problem.a, &b = problem.b, &c = problem.c;
+  const Element* const in_a = a.matrix<const Element>(matrix);
+  const Element* const in_b = b.matrix<const Element>(matrix);
+  const auto [begin, end] = problem.filled_rows(j);
+  for (int64_t i0 = begin; i0 < end; i0 += kRows) {
+    const int64_t rows = std::min(kRows, end - i0);
+    float results[kRows], in_c[kRows];
+    if (beta != 0.0f) load_elements(c.type, c.address(matrix), i0 + j * c.ld, rows, in_c);
+    for (int64_t i = i0; i < i0 + rows; ++i) {
+      float sum = 0.0f;
+      for (int64_t l = 0; l < problem.k; ++l) {
+        sum += load_float<Type>(in_a + (problem.transa ? l + i * a.ld : i + l * a.ld)) *
+               load_float<Type>(in_b + (problem.transb ? j + l * b.ld : l + j * b.ld));
+      }
+      results[i - i0] = beta == 0.0f ? alpha * sum : alpha * sum + beta * in_c[i - i0];
+    }
+    epilogue.finish(matrix, i0, j, rows, 1, results, kRows);
   }
 }
 
@@ -133,26 +179,13 @@ Status launch_gemm_naive(const GemmProblem& problem, const GemmConfig&, const La
     epilogue.finish_without_sums();
     return MYGEMM_STATUS_SUCCESS;
   }
-  const float alpha = problem.epilogue.alpha.value;
-  const float beta = problem.epilogue.beta.value;
-  for (int64_t matrix = 0; matrix < problem.batch_count; ++matrix) {
-    const float* a = problem.a.matrix<const float>(matrix);
-    const float* b = problem.b.matrix<const float>(matrix);
-    const float* c = beta == 0.0f ? nullptr : problem.c.matrix<const float>(matrix);
-    float* d = problem.d.matrix<float>(matrix);
-    for (int64_t j = 0; j < problem.n; ++j) {
-      for (int64_t i = 0; i < problem.m; ++i) {
-        if (!problem.fills(i, j)) continue;
-        float sum = 0.0f;
-        for (int64_t l = 0; l < problem.k; ++l) {
-          sum += a[problem.transa ? l + i * problem.a.ld : i + l * problem.a.ld] *
-                 b[problem.transb ? j + l * problem.b.ld : l + j * problem.b.ld];
-        }
-        d[i + j * problem.d.ld] = c ? alpha * sum + beta * c[i + j * problem.c.ld] : alpha * sum;
+  with_type(problem.a.type, [&](auto type) {
+    for (int64_t matrix = 0; matrix < problem.batch_count; ++matrix) {
+      for (int64_t j = 0; j < problem.n; ++j) {
+        multiply_column<decltype(type)>(problem, epilogue, matrix, j);
       }
     }
-    epilogue.finish(matrix, 0, 0, problem.m, problem.n);
-  }
+  });
   return MYGEMM_STATUS_SUCCESS;
 }
 
@@ -168,16 +201,19 @@ Status launch_gemm_blocked(const GemmProblem& problem, const GemmConfig&, const 
   const int threads = threads_for(flops, kFlopsPerThread);
   const Grid grid = divide(problem, kernel, threads);
 
-  // Packing buffers belong to the call: a failure is known before D is touched, and nothing is
+  // Buffers belong to the call: a failure is known before D is touched, and nothing is
   // kept for threads that may outlive the library. Multiples of 64 bytes keep vectors aligned.
   const int64_t depth = std::min(kDepth, problem.k);
   const int64_t panel_rows = round_up(std::min(kPanelRows, grid.block_m), kernel.mr);
   const int64_t size_a = round_up(panel_rows * depth, 16);
   const int64_t size_b = round_up(grid.block_n * depth, 16);
-  const size_t bytes = static_cast<size_t>((size_a + size_b) * threads) * sizeof(float);
+  const bool in_d = problem.d.type == MYGEMM_R_32F;
+  const int64_t size_sums = in_d ? 0 : round_up(grid.block_m * grid.block_n, 16);
+  const int64_t size = size_a + size_b + size_sums;
+  const size_t bytes = static_cast<size_t>(size * threads) * sizeof(float);
   const Buffer buffer(static_cast<float*>(std::aligned_alloc(64, bytes)));
   if (!buffer) {
-    return fail(MYGEMM_STATUS_ALLOC_FAILED, "no memory for %zu bytes of packing buffers", bytes);
+    return fail(MYGEMM_STATUS_ALLOC_FAILED, "no memory for %zu bytes of buffers", bytes);
   }
 
   parallel_for(grid.blocks() * problem.batch_count, threads, [&](int64_t task, int slot) {
@@ -186,8 +222,9 @@ Status launch_gemm_blocked(const GemmProblem& problem, const GemmConfig&, const 
     const int64_t col = number / grid.blocks_m * grid.block_n;
     const Block block{task / grid.blocks(), row, col, std::min(grid.block_m, problem.m - row),
                       std::min(grid.block_n, problem.n - col)};
-    float* packed_a = buffer.get() + slot * (size_a + size_b);
-    multiply_block(kernel, problem, epilogue, block, packed_a, packed_a + size_a);
+    float* const own = buffer.get() + slot * size;
+    multiply_block(kernel, problem, epilogue, block,
+                   {own, own + size_a, in_d ? nullptr : own + size_a + size_b, grid.block_m});
   });
   return MYGEMM_STATUS_SUCCESS;
 }

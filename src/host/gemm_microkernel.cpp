@@ -6,25 +6,32 @@
 #include <algorithm>
 
 #include "host/simd.h"
+#include "host/typed_array.h"
 
 namespace mygemm::host {
 namespace {
 
-template <int kGroup>
-void pack(const Strip& strip, int64_t width, int64_t depth, float* packed) {
+template <int kGroup, class Type>
+void pack_elements(const Strip& strip, int64_t width, int64_t depth, float* packed) {
+  using Element = typename Type::Storage;
   for (int64_t i0 = 0; i0 < width; i0 += kGroup, packed += kGroup * depth) {
-    const float* from = strip.data + i0 * strip.across;
+    const Element* from = static_cast<const Element*>(strip.data) + i0 * strip.across;
     const int64_t valid = std::min<int64_t>(kGroup, width - i0);
     if (valid < kGroup) {
       std::fill_n(packed, kGroup * depth, 0.0f);
       for (int64_t l = 0; l < depth; ++l) {
         for (int64_t i = 0; i < valid; ++i) {
-          packed[l * kGroup + i] = from[i * strip.across + l * strip.along];
+          packed[l * kGroup + i] = load_float<Type>(from + i * strip.across + l * strip.along);
         }
       }
     } else if (strip.across == 1) {
       for (int64_t l = 0; l < depth; ++l) {
-        __builtin_memcpy(packed + l * kGroup, from + l * strip.along, kGroup * sizeof(float));
+        const Element* column = from + l * strip.along;
+        if constexpr (std::is_same_v<Type, Fp32>) {
+          __builtin_memcpy(packed + l * kGroup, column, kGroup * sizeof(float));
+        } else {
+          for (int i = 0; i < kGroup; ++i) packed[l * kGroup + i] = load_float<Type>(column + i);
+        }
       }
     } else {
       // A transposition: reads whole cache lines; the lines being written stay in the first cache.
@@ -32,12 +39,18 @@ void pack(const Strip& strip, int64_t width, int64_t depth, float* packed) {
       for (int64_t l0 = 0; l0 < depth; l0 += kLine) {
         const int64_t end = std::min(depth, l0 + kLine);
         for (int64_t i = 0; i < kGroup; ++i) {
-          const float* line = from + i * strip.across;
-          for (int64_t l = l0; l < end; ++l) packed[l * kGroup + i] = line[l];
+          const Element* line = from + i * strip.across;
+          for (int64_t l = l0; l < end; ++l) packed[l * kGroup + i] = load_float<Type>(line + l);
         }
       }
     }
   }
+}
+
+template <int kGroup>
+void pack(const Strip& strip, int64_t width, int64_t depth, float* packed) {
+  with_type(strip.type,
+            [&](auto type) { pack_elements<kGroup, decltype(type)>(strip, width, depth, packed); });
 }
 
 // A tile of kVectors * kWidth rows and kColumns columns; the accumulators fill the registers but

@@ -1,19 +1,29 @@
 // The inner product of host_blocked: an mr x nr tile of D held in registers, fed from packed
 // panels, and the packing. Host backend; knows nothing of problems, blocks or threads.
 //
-// Packed panels: op(A) in groups of mr rows, op(B) in groups of nr columns. A group of width w and
-// depth d is d x w floats, w contiguous, filled up with zeros where the matrix ends.
+// Packed panels are FP32, whatever the operands are: op(A) in groups of mr rows, op(B) in groups of
+// nr columns. A group of width w and depth d is d x w floats, w contiguous, filled up with zeros
+// where the matrix ends.
 #pragma once
 
 #include <cstdint>
+
+#include "problem.h"
 
 namespace mygemm::host {
 
 // Where a group of rows of op(A), or of columns of op(B), lies in memory: element (i, l), i across
 // and l along k, is data[i * across + l * along]. One of the two strides is 1.
 struct Strip {
-  const float* data;
+  const void* data;
+  mygemmDataType_t type;
   int64_t across, along;
+
+  // From element (i, l) on.
+  Strip from(int64_t i, int64_t l) const {
+    const int64_t bytes = (i * across + l * along) * element_bytes(type);
+    return {static_cast<const char*>(data) + bytes, type, across, along};
+  }
 };
 
 struct MicroKernel {

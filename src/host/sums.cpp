@@ -4,32 +4,53 @@
 #include <algorithm>
 
 #include "host/parallel.h"
+#include "host/typed_array.h"
 
 namespace mygemm::host {
 namespace {
 
 constexpr int64_t kRows = 64;  // that a task adds up side by side
 
+template <class Type>
+double element(const typename Type::Storage* x) {
+  return static_cast<double>(load_float<Type>(x));
+}
+
 // sums[i] = sum over l of x[i + l * ld], for up to kRows rows.
-void add_columns(const float* x, int64_t ld, int64_t rows, int64_t columns, float* sums) {
+template <class Type>
+void add_columns(const typename Type::Storage* x, int64_t ld, int64_t rows, int64_t columns,
+                 float* sums) {
   double sum[kRows] = {};
   for (int64_t l = 0; l < columns; ++l, x += ld) {
-    for (int64_t i = 0; i < rows; ++i) sum[i] += static_cast<double>(x[i]);
+    for (int64_t i = 0; i < rows; ++i) sum[i] += element<Type>(x + i);
   }
   for (int64_t i = 0; i < rows; ++i) sums[i] = static_cast<float>(sum[i]);
 }
 
-float add_line(const float* x, int64_t length) {
+template <class Type>
+float add_line(const typename Type::Storage* x, int64_t length) {
   constexpr int64_t kSums = 16;
   double sum[kSums] = {};
   int64_t l = 0;
   for (; l + kSums <= length; l += kSums) {
-    for (int64_t i = 0; i < kSums; ++i) sum[i] += static_cast<double>(x[l + i]);
+    for (int64_t i = 0; i < kSums; ++i) sum[i] += element<Type>(x + l + i);
   }
-  for (; l < length; ++l) sum[0] += static_cast<double>(x[l]);
+  for (; l < length; ++l) sum[0] += element<Type>(x + l);
   double all = 0;
   for (const double part : sum) all += part;
   return static_cast<float>(all);
+}
+
+// The sums of rows `first` to first + rows - 1 of the summed matrix.
+template <class Type>
+void add_rows(const SummedMatrix& x, int64_t matrix, int64_t first, int64_t rows, float* sums) {
+  const int64_t ld = x.matrix.ld;
+  const auto* from = x.matrix.matrix<const typename Type::Storage>(matrix);
+  if (x.trans) {
+    for (int64_t i = 0; i < rows; ++i) sums[i] = add_line<Type>(from + (first + i) * ld, x.k);
+  } else {
+    add_columns<Type>(from + first, ld, rows, x.k, sums);
+  }
 }
 
 }  // namespace
@@ -45,11 +66,9 @@ Status launch_sums(const GemmProblem& p) {
     float* const sums = p.sums.data + matrix * p.sums.stride + first;
     if (x.k == 0) {
       std::fill_n(sums, rows, 0.0f);
-    } else if (x.trans) {
-      const float* line = x.matrix.matrix<const float>(matrix) + first * x.matrix.ld;
-      for (int64_t i = 0; i < rows; ++i) sums[i] = add_line(line + i * x.matrix.ld, x.k);
     } else {
-      add_columns(x.matrix.matrix<const float>(matrix) + first, x.matrix.ld, rows, x.k, sums);
+      with_type(x.matrix.type,
+                [&](auto type) { add_rows<decltype(type)>(x, matrix, first, rows, sums); });
     }
   });
   return MYGEMM_STATUS_SUCCESS;

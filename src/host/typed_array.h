@@ -1,4 +1,4 @@
-// Element types of softmax on the host: type tags, dispatch from the run-time type, and conversion
+// Element types on the host: type tags, dispatch from the run-time type, and conversion
 // of runs of elements to and from FP32. Host backend; knows no kernel.
 #pragma once
 
@@ -110,6 +110,16 @@ void store_float(typename Type::Storage* to, float value) {
     }
     *to = static_cast<uint16_t>(bits);
   }
+}
+
+// Elements first to first + count - 1 of an array as floats.
+inline void load_elements(mygemmDataType_t type, const void* array, int64_t first, int64_t count,
+                          float* to) {
+  with_type(type, [&](auto tag) {
+    using Type = decltype(tag);
+    const auto* from = static_cast<const typename Type::Storage*>(array) + first;
+    for (int64_t i = 0; i < count; ++i) to[i] = load_float<Type>(from + i);
+  });
 }
 
 }  // namespace mygemm::host

@@ -201,13 +201,13 @@ constexpr GemmKernel kKernels[] = {
      0,
      host::configure_gemm_blocked,
      host::launch_gemm_blocked,
-     {.efficiency = 0.85}},
+     {.takes = Takes::kAny, .efficiency = 0.85}},
     {"host_naive",
      0,
      0,
      host::configure_gemm_naive,
      host::launch_gemm_naive,
-     {.efficiency = 0.02, .triangles = true}},
+     {.takes = Takes::kAny, .efficiency = 0.02, .triangles = true}},
 };
 
 }  // namespace

@@ -1,0 +1,294 @@
+// Ops tests of products of FP16 and BF16 operands: every kernel of the backend forced on every kind
+// of shape, layout, form and epilogue, and results of each element type. Kernels that do not take
+// such operands refuse all of them.
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "gemm_16bit_case.h"
+#include "support/handle.h"
+
+namespace mygemm_tests {
+namespace {
+
+constexpr size_t kWorkspace = size_t{36} << 20;  // enough for every kernel
+constexpr mygemmOperation_t kOperations[] = {MYGEMM_OP_N, MYGEMM_OP_T};
+
+struct Types {
+  mygemmDataType_t in, out;
+};
+constexpr Types kTypes[] = {
+    {MYGEMM_R_16F, MYGEMM_R_16F},   {MYGEMM_R_16BF, MYGEMM_R_32F}, {MYGEMM_R_16F, MYGEMM_R_16BF},
+    {MYGEMM_R_16BF, MYGEMM_R_16BF}, {MYGEMM_R_16F, MYGEMM_R_32F},  {MYGEMM_R_16BF, MYGEMM_R_16F},
+};
+
+struct Shape {
+  int64_t m, n, k;
+};
+constexpr Shape kShapes[] = {
+    {1, 1, 1},      {2, 3, 4},     {15, 17, 16}, {32, 31, 33}, {64, 64, 64},
+    {65, 63, 15},   {127, 129, 9}, {5, 7, 520},  {1, 150, 40}, {150, 1, 40},
+    {129, 257, 65}, {97, 89, 53},  {33, 17, 0},  {128, 64, 8}, {66, 35, 777},
+};
+
+struct Layout {
+  int64_t padding;
+  size_t offset;
+};
+// (padding, offset): packed; columns at odd addresses; bases at multiples of 2 and of 4 alone;
+// aligned columns with gaps.
+constexpr Layout kLayouts[] = {{0, 0}, {3, 0}, {0, 2}, {8, 4}, {8, 0}};
+
+// Cases of which each has other element types than the one before.
+class Cases {
+ public:
+  void add(Gemm16BitCase gemm) {
+    const Types& types = kTypes[cases_.size() % std::size(kTypes)];
+    gemm.in = types.in, gemm.out = types.out;
+    gemm.seed = cases_.size() + 1;
+    cases_.push_back(gemm);
+  }
+  void add_each_type(const Gemm16BitCase& gemm) {
+    for (size_t i = 0; i < std::size(kTypes); ++i) add(gemm);
+  }
+  const std::vector<Gemm16BitCase>& all() const { return cases_; }
+
+ private:
+  std::vector<Gemm16BitCase> cases_;
+};
+
+class Gemm16BitRow : public RowTest {
+ protected:
+  void run(const Cases& cases) {
+    Handle handle(Family::kGemm, GetParam(), kWorkspace);
+    RowTally tally(GetParam());
+    for (const Gemm16BitCase& gemm : cases.all()) {
+      run_16bit(handle, gemm, &tally);
+      if (HasFailure()) return;
+    }
+    EXPECT_TRUE(handle.workspace_bands_intact()) << "written outside the workspace";
+    tally.finish();
+  }
+};
+
+TEST_P(Gemm16BitRow, ShapesOperationsAndLayouts) {
+  Cases cases;
+  int number = 0;
+  for (const Shape& shape : kShapes) {
+    for (const mygemmOperation_t transa : kOperations) {
+      for (const mygemmOperation_t transb : kOperations) {
+        for (const Layout& layout : kLayouts) {
+          if (kBuild == Build::kEmulated && ++number % 3 != 0) continue;
+          Gemm16BitCase gemm{.transa = transa, .transb = transb};
+          gemm.m = shape.m, gemm.n = shape.n, gemm.k = shape.k;
+          gemm.padding = layout.padding, gemm.offset = layout.offset;
+          cases.add(gemm);
+        }
+      }
+    }
+  }
+  run(cases);
+}
+
+// Results of exact sums are rounded once, to nearest even.
+TEST_P(Gemm16BitRow, IntegersAreRoundedOnce) {
+  Cases cases;
+  for (const Shape& shape : kShapes) {
+    Gemm16BitCase gemm{.m = shape.m, .n = shape.n, .k = shape.k, .alpha = 2, .beta = -3};
+    gemm.values = Values::kIntegers;
+    cases.add(gemm);
+    gemm.bias = true;
+    gemm.own_c = true;
+    gemm.activation = MYGEMM_ACTIVATION_RELU;
+    cases.add(gemm);
+  }
+  run(cases);
+}
+
+TEST_P(Gemm16BitRow, InfinitiesNanAndSubnormalNumbers) {
+  Cases cases;
+  for (const mygemmOperation_t trans : kOperations) {
+    Gemm16BitCase gemm{.transa = trans, .m = 40, .n = 70, .k = 45};
+    gemm.values = Values::kSpecial;
+    cases.add_each_type(gemm);
+    gemm.beta = 0x1p-6f;
+    gemm.own_c = true;
+    gemm.bias = true;
+    gemm.activation = MYGEMM_ACTIVATION_RELU;
+    cases.add_each_type(gemm);
+  }
+  run(cases);
+}
+
+TEST_P(Gemm16BitRow, ScalarsOfEveryKindInBothPointerModes) {
+  Cases cases;
+  for (const auto mode : {MYGEMM_POINTER_MODE_HOST, MYGEMM_POINTER_MODE_DEVICE}) {
+    for (const float alpha : {0.0f, 1.0f, -1.75f}) {
+      for (const float beta : {0.0f, 1.0f, 0.375f}) {
+        Gemm16BitCase gemm{.m = 70, .n = 130, .k = 33, .alpha = alpha, .beta = beta};
+        gemm.pointer_mode = mode;
+        cases.add(gemm);
+        gemm.own_c = true;
+        cases.add(gemm);
+      }
+    }
+  }
+  run(cases);
+}
+
+TEST_P(Gemm16BitRow, Epilogues) {
+  Cases cases;
+  for (const Shape& shape : {Shape{37, 29, 19}, Shape{70, 130, 33}, Shape{33, 66, 0}}) {
+    for (const auto activation :
+         {MYGEMM_ACTIVATION_NONE, MYGEMM_ACTIVATION_RELU, MYGEMM_ACTIVATION_GELU,
+          MYGEMM_ACTIVATION_RELU_GRADIENT, MYGEMM_ACTIVATION_GELU_GRADIENT}) {
+      for (const bool bias : {true, false}) {
+        Gemm16BitCase gemm{.m = shape.m, .n = shape.n, .k = shape.k};
+        gemm.activation = activation;
+        gemm.bias = bias;
+        gemm.padding = bias ? 1 : 0;
+        cases.add(gemm);
+        gemm.own_c = true;
+        gemm.offset = 2;
+        cases.add(gemm);
+        gemm.beta = 0;
+        gemm.leaves_aux =
+            activation == MYGEMM_ACTIVATION_GELU || activation == MYGEMM_ACTIVATION_RELU;
+        cases.add(gemm);
+        gemm.form = Form::kStrided;
+        gemm.batch = 3;
+        cases.add(gemm);
+      }
+    }
+  }
+  run(cases);
+}
+
+TEST_P(Gemm16BitRow, Batches) {
+  Cases cases;
+  for (const Form form : {Form::kStrided, Form::kPointers}) {
+    for (const Shape& shape : {Shape{37, 29, 19}, Shape{64, 64, 64}, Shape{70, 130, 33}}) {
+      for (const int a_step : {1, 0, -1}) {
+        Gemm16BitCase gemm{.m = shape.m, .n = shape.n, .k = shape.k};
+        gemm.transb = a_step == 0 ? MYGEMM_OP_T : MYGEMM_OP_N;
+        gemm.form = form;
+        gemm.batch = 3;
+        gemm.a_step = a_step, gemm.b_step = a_step == 0 ? 1 : 0;
+        gemm.d_step = a_step == -1 ? -1 : 1;
+        gemm.padding = a_step == 0 ? 5 : 0;
+        cases.add(gemm);
+        gemm.bias = true;
+        gemm.own_c = true;
+        gemm.offset = 2;
+        cases.add(gemm);
+      }
+    }
+  }
+  run(cases);
+}
+
+TEST_P(Gemm16BitRow, EveryMathMode) {
+  Cases cases;
+  for (const auto math : {MYGEMM_MATH_DEFAULT, MYGEMM_MATH_STRICT, MYGEMM_MATH_FAST}) {
+    Gemm16BitCase gemm{.m = 70, .n = 65, .k = 300};
+    gemm.math = math;
+    cases.add_each_type(gemm);
+  }
+  run(cases);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Gemm16BitRow, ::testing::ValuesIn(row_names(Family::kGemm)),
+                         row_test_name);
+
+// ---- the plan's choice, and steps behind a product ---------------------------------------------
+
+class Gemm16Bit : public BackendTest {
+ protected:
+  void run(const Cases& cases, size_t workspace = kWorkspace) {
+    Handle handle(workspace);
+    for (const Gemm16BitCase& gemm : cases.all()) {
+      run_16bit(handle, gemm);
+      if (HasFailure()) return;
+    }
+    EXPECT_TRUE(handle.workspace_bands_intact()) << "written outside the workspace";
+  }
+};
+
+TEST_F(Gemm16Bit, OfManyShapes) {
+  Cases cases;
+  for (const Shape& shape : kShapes) {
+    Gemm16BitCase gemm{.m = shape.m, .n = shape.n, .k = shape.k};
+    cases.add_each_type(gemm);
+  }
+  run(cases);
+  if (kBuild != Build::kEmulated) run(cases, 0);
+}
+
+TEST_F(Gemm16Bit, Sums) {
+  Cases cases;
+  for (const auto sums : {MYGEMM_SUMS_OF_D, MYGEMM_SUMS_OF_A, MYGEMM_SUMS_OF_B}) {
+    for (const mygemmOperation_t trans : kOperations) {
+      Gemm16BitCase gemm{.transa = trans, .transb = trans, .m = 70, .n = 45, .k = 100};
+      gemm.sums_of = sums;
+      cases.add_each_type(gemm);
+      gemm.form = Form::kStrided;
+      gemm.batch = 3;
+      gemm.padding = 1;
+      gemm.offset = 2;
+      cases.add_each_type(gemm);
+    }
+  }
+  run(cases);
+}
+
+TEST_F(Gemm16Bit, BitsOfRelu) {
+  Cases cases;
+  for (const int64_t m : {1, 31, 33, 70, 1030}) {
+    Gemm16BitCase gemm{.m = m, .n = 9, .k = 20};
+    gemm.activation = MYGEMM_ACTIVATION_RELU;
+    gemm.leaves_aux = true;
+    gemm.bias = m % 2 == 0;
+    cases.add_each_type(gemm);
+    gemm.padding = 3;
+    gemm.form = Form::kStrided;
+    gemm.batch = 2;
+    cases.add_each_type(gemm);
+  }
+  run(cases);
+}
+
+TEST_F(Gemm16Bit, Triangles) {
+  Cases cases;
+  for (const int64_t n : {1, 33, 70, 129, 300}) {
+    for (const auto fill : {MYGEMM_FILL_LOWER, MYGEMM_FILL_UPPER}) {
+      Gemm16BitCase gemm{.m = n, .n = n, .k = 35};
+      gemm.transb = MYGEMM_OP_T;
+      gemm.fill = fill;
+      gemm.padding = n % 3;
+      gemm.own_c = fill == MYGEMM_FILL_UPPER;
+      cases.add(gemm);
+      cases.add(gemm);
+      gemm.form = n % 2 == 0 ? Form::kStrided : Form::kPointers;
+      gemm.batch = n > 200 ? 1 : 3;
+      gemm.own_c = !gemm.own_c;
+      cases.add(gemm);
+      gemm.k = 0;
+      cases.add(gemm);
+    }
+  }
+  run(cases);
+  run(cases, size_t{512} << 10);
+}
+
+// Sides and depths beyond the blocks of host kernels, and more blocks than threads.
+TEST_F(Gemm16Bit, LargerThanBlocks) {
+  if (kBuild == Build::kEmulated) GTEST_SKIP() << "takes minutes";
+  Cases cases;
+  cases.add({.m = 500, .n = 300, .k = 900});
+  cases.add({.transa = MYGEMM_OP_T, .m = 1100, .n = 130, .k = 400, .bias = true});
+  cases.add({.transb = MYGEMM_OP_T, .m = 130, .n = 1100, .k = 390, .own_c = true});
+  run(cases);
+}
+
+}  // namespace
+}  // namespace mygemm_tests
