@@ -49,6 +49,7 @@ CONTENTS = {
                   "docs/reference/errors", "CHANGELOG"],
     "Results": ["docs/performance", "docs/accuracy", "docs/experiments"],
     "Kernels": ["docs/kernels/README", "docs/kernels/gemm", "docs/kernels/gemm-tensor-cores",
+                "docs/kernels/gemm-16-bit",
                 "docs/kernels/softmax", "docs/kernels/cross_entropy", "docs/kernels/transpose",
                 "docs/kernels/host",
                 "CONTRIBUTING"],

@@ -36,7 +36,7 @@ std::vector<Transfer> in_flight;
 // A store of a box that its thread has not waited for.
 struct Store {
   unsigned block, thread;
-  bool committed;
+  int commits;  // of the thread, from its own on; 0: it is not committed
   std::function<void()> carry_out;
 
   bool is_of_this_thread() const { return block == resident_block() && thread == thread_number(); }
@@ -132,27 +132,30 @@ void start_box_store(const CUtensorMap* map, const void* shared, const int (&at)
   const auto store = [=] { store_box(from, tensor, {x, y, z}); };
   if (random_number() % 2 == 0) {
     store();
-    stores.push_back({resident_block(), thread_number(), false, [] {}});
+    stores.push_back({resident_block(), thread_number(), 0, [] {}});
   } else {
-    stores.push_back({resident_block(), thread_number(), false, store});
+    stores.push_back({resident_block(), thread_number(), 0, store});
   }
 }
 
 void commit_box_stores() {
   require_hopper(kBoxStore);
   for (Store& store : stores) {
-    if (store.is_of_this_thread()) store.committed = true;
+    if (store.is_of_this_thread()) ++store.commits;
   }
 }
 
-void wait_for_box_stores() {
+void wait_for_box_stores(int pending) {
   require_hopper(kBoxStore);
+  const auto is_done = [=](const Store& store) {
+    return store.is_of_this_thread() && store.commits > pending;
+  };
   for (const Store& store : stores) {
     if (!store.is_of_this_thread()) continue;
-    if (!store.committed) stop("a wait for stores of boxes that were not committed");
-    store.carry_out();
+    if (store.commits == 0) stop("a wait for stores of boxes that were not committed");
+    if (is_done(store)) store.carry_out();
   }
-  std::erase_if(stores, [](const Store& store) { return store.is_of_this_thread(); });
+  std::erase_if(stores, is_done);
 }
 
 void start_bulk(void* shared, const void* global, size_t bytes, uint64_t* barrier) {

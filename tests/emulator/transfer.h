@@ -25,7 +25,8 @@ void start_boxes(void* shared, const CUtensorMap* map, uint64_t* barrier, const 
 // either at once or as late as possible.
 void start_box_store(const CUtensorMap* map, const void* shared, const int (&at)[3]);
 void commit_box_stores();
-void wait_for_box_stores();
+// Until all are done but those of the thread's last `pending` commits.
+void wait_for_box_stores(int pending);
 void start_bulk(void* shared, const void* global, size_t bytes, uint64_t* barrier);
 // `shared` and `barrier` are the calling block's; those of block `rank` at their offsets are meant.
 // `bytes`: 4 or 8, read at once.

@@ -24,6 +24,9 @@ inline void tma_store_3d(const CUtensorMap* map, const void* shared, int x, int 
   emulator::start_box_store(map, shared, {x, y, z});
 }
 inline void tma_commit_stores() { emulator::commit_box_stores(); }
-inline void tma_wait_for_reads_of_stores() { emulator::wait_for_box_stores(); }
+template <int kPending = 0>
+void tma_wait_for_reads_of_stores() {
+  emulator::wait_for_box_stores(kPending);
+}
 
 }  // namespace mygemm::ptx

@@ -32,6 +32,16 @@ struct Announced {
   bool finishes;                    // stores the tile; otherwise its sums are a partial tile
   persistent::PartialTiles to_add;  // before that
   static constexpr int kNoMore = -1;
+
+  // The item that lane 0 has read, for all lanes of its warp.
+  __device__ __forceinline__ Announced of_warp() const {
+    return {ptx::warp_uniform(row),
+            ptx::warp_uniform(column),
+            ptx::warp_uniform(batch),
+            ptx::warp_uniform(steps),
+            ptx::warp_uniform(finishes) != 0,
+            {ptx::warp_uniform(to_add.first), ptx::warp_uniform(to_add.end)}};
+  }
 };
 
 template <class Tile>

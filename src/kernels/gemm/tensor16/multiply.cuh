@@ -11,15 +11,16 @@ namespace mygemm::tensor16 {
 template <class Tile>
 using Results = float[Tile::kBlockN / 2];
 
-// A consumer warp has read a stage: frees it in all blocks of the cluster that copy to it.
+// A consumer warp has read a stage: frees it in all blocks of the cluster that copy to it. Lane 0,
+// which has read the stage's work item, arrives in its own block.
 template <class Tile>
 __device__ __forceinline__ void free_stage(SharedStorage<Tile>& s, int stage, int lane) {
   if constexpr (Tile::kCluster == 1) {
     if (lane == 0) ptx::mbarrier_arrive(&s.free[stage]);
   } else {
-    if (lane < Tile::kCluster) {
-      ptx::mbarrier_arrive_in(static_cast<unsigned>(lane), &s.free[stage]);
-    }
+    static_assert(Tile::kCluster == 2);
+    const unsigned rank = static_cast<unsigned>(lane) ^ ptx::cluster_rank();
+    if (lane < Tile::kCluster) ptx::mbarrier_arrive_in(rank, &s.free[stage]);
   }
 }
 

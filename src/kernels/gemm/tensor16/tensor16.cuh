@@ -28,7 +28,9 @@ __device__ __forceinline__ void consume(SharedStorage<Tile>& s, const persistent
   Results<Tile> sum;
   for (;;) {
     ptx::mbarrier_wait(&s.full[place.slot], place.parity);
-    const Announced item = s.items[place.slot];
+    Announced item = {};
+    if (lane == 0) item = s.items[place.slot];
+    item = item.of_warp();
     if (item.steps == Announced::kNoMore) break;
     multiply<Operands, Tile>(sum, s, place, item.steps, warp, lane);
     if (!item.finishes) {
