@@ -61,7 +61,7 @@ __global__ void swap_boxes(const __grid_constant__ CUtensorMap in,
   ptx::cluster_sync();
 }
 
-// Of which the second box is inside the tensor in part.
+// The second box is inside the tensor in part.
 constexpr int kColumns = kSide + 12, kLines = kSide - 3, kPitch = 32;
 
 CUtensorMap map_of(const float* data) {
