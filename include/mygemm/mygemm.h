@@ -164,7 +164,8 @@ MYGEMM_API mygemmStatus_t mygemm_sgemm_batched(
  * or batch_count is 0; or C is D, beta = 1, A and B are not read and there is neither bias,
  * activation nor sums. Matrix pointers and bias are multiples of their elements' size, aux and sums
  * of 4 bytes. What arrays of pointers hold is checked as in mygemm_sgemm_batched, which with its
- * two siblings is a shorthand for this call. call->alpha and call->beta follow the handle's pointer mode.
+ * two siblings is a shorthand for this call. call->alpha and call->beta follow the handle's pointer
+ * mode.
  *
  * aux belongs to the activation. RELU and GELU write it, or not where it is NULL, from the elements
  * t that they are applied to. RELU_GRADIENT and GELU_GRADIENT read it. NONE ignores it.
