@@ -1,6 +1,6 @@
 /*
- * mygemm: FP32 matrix products, row softmax, cross entropy and matrix transposes behind a BLAS-like
- * C ABI.
+ * mygemm: matrix products of FP32, FP16 and BF16, row softmax, cross entropy and matrix transposes
+ * behind a BLAS-like C ABI.
  *
  * C99 and C++; needs no CUDA header. Link with libmygemm.so (CMake: mygemm::mygemm).
  *
@@ -152,15 +152,20 @@ MYGEMM_API mygemmStatus_t mygemm_sgemm_batched(
  * All matrices are column-major, as in mygemm_sgemm; bias has one value for each row of D. The
  * epilogue is computed in FP32, one rounding after another, as a program would that stores the
  * plain product, then adds the bias, then applies the activation: with bias and RELU, in one call
- * or in three, the bits are the same.
+ * or in three, the bits are the same where D is FP32.
+ *   A and B are of one type (atype, btype), C, D and bias of one type (ctype, dtype; ctype counts
+ *   where C is NULL too). FP32 A and B have FP32 C and D. A and B of FP16 or BF16 have C and D of
+ *   any type: their products are exact in FP32, sums are FP32, and each result is rounded once,
+ *   from FP32 to the type of D, to nearest even. alpha, beta, aux and sums are FP32 always.
  *   C may be D (the same pointer, leading dimension and stride; or NULL) or lie apart from D.
  *   D must not overlap A, B or bias, nor its matrices one another.
  * Reads A and B unless k = 0 or alpha = 0 (then they may be NULL), C unless beta = 0 (where that is
  * a host value, C may then point anywhere), bias unless it is NULL. Calls with nothing to do: m, n
  * or batch_count is 0; or C is D, beta = 1, A and B are not read and there is neither bias,
- * activation nor sums. Matrix pointers, bias, aux and sums are multiples of 4 bytes. What arrays of
- * pointers hold is checked as in mygemm_sgemm_batched, which with its two siblings is a shorthand
- * for this call. call->alpha and call->beta follow the handle's pointer mode.
+ * activation nor sums. Matrix pointers and bias are multiples of their elements' size, aux and sums
+ * of 4 bytes. What arrays of pointers hold is checked as in mygemm_sgemm_batched, which with its
+ * two siblings is a shorthand for this call. call->alpha and call->beta follow the handle's pointer
+ * mode.
  *
  * aux belongs to the activation. RELU and GELU write it, or not where it is NULL, from the elements
  * t that they are applied to. RELU_GRADIENT and GELU_GRADIENT read it. NONE ignores it.
@@ -168,7 +173,8 @@ MYGEMM_API mygemmStatus_t mygemm_sgemm_batched(
  *   RELU, RELU_GRADIENT: bits, 0 where t < 0, else 1, also where t is 0 or NaN. Element (i, j) is
  *     bit i % 8 of byte (i + j * ldaux) / 8; ldaux >= max(1, m); ldaux and stride_aux are multiples
  *     of 32. Written are the bytes with a bit of a row below m, whose other bits become 0; read are
- *     the aligned words of 4 bytes with such a bit.
+ *     the aligned words of 4 bytes with such a bit. The bits that RELU writes are those of t as
+ *     rounded to the type of D.
  *
  * sums receives the sums that sums_of names, one of the m or n values behind the other, in FP32.
  * Sums of D are made of D as stored. Those of A and B read that operand whatever alpha is; with
@@ -182,8 +188,8 @@ MYGEMM_API mygemmStatus_t mygemm_sgemm_batched(
  * D, aux where it is written, and sums must overlap neither one another nor what is read, but C may
  * be D.
  * Errors: NOT_INITIALIZED, INVALID_VALUE (call is NULL, struct_size is too small, or an argument
- * breaks a rule), NOT_SUPPORTED (types other than FP32; a field that this library does not know),
- * EXECUTION_FAILED. */
+ * breaks a rule), NOT_SUPPORTED (other element types together; a field that this library does not
+ * know), EXECUTION_FAILED. */
 MYGEMM_API mygemmStatus_t mygemm_gemm(mygemmHandle_t handle, const mygemmGemm_t *call);
 
 /* ---- softmax -------------------------------------------------------------------------------- */

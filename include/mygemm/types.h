@@ -43,7 +43,9 @@ typedef enum { MYGEMM_INDEX_32I = 10, MYGEMM_INDEX_64I = 24 } mygemmIndexType_t;
  *   FAST:    sums may also be made of three TF32 products, which lose up to two last bits of an
  *            operand, and of six BF16 products of smaller k: faster, with larger errors where few
  *            products make a result.
- * docs/accuracy.md says what holds for which data. */
+ * docs/accuracy.md says what holds for which data.
+ *   Operands of 16 bits have exact products in FP32: in every mode their sums are FP32, made by
+ *   multiply-adds or on tensor cores. */
 typedef enum {
   MYGEMM_MATH_DEFAULT = 0,
   MYGEMM_MATH_STRICT = 1,
@@ -126,7 +128,7 @@ typedef struct {
   int32_t transa, transb;             /* mygemmOperation_t */
   int64_t m, n, k;                    /* op(A) is m x k, op(B) is k x n, C and D are m x n */
   int64_t batch_count;                /* products */
-  int32_t atype, btype, ctype, dtype; /* mygemmDataType_t; all MYGEMM_R_32F in this version */
+  int32_t atype, btype, ctype, dtype; /* mygemmDataType_t; atype = btype and ctype = dtype */
   int32_t math;                       /* mygemmMathMode_t or MYGEMM_MATH_OF_HANDLE */
   int32_t activation;                 /* mygemmActivation_t */
   const void *alpha, *beta;           /* one float each; see mygemm_set_pointer_mode */

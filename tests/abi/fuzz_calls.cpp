@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 namespace mygemm_tests {
 namespace {
@@ -162,6 +163,21 @@ void CallGenerator::add_aux_and_sums(bool batched, GemmCall* call) {
   call->sums = reinterpret_cast<float*>(part(values, call->stride_sums, 4));
 }
 
+// The same places, with smaller elements; some begin at odd ones.
+void CallGenerator::add_types(GemmCall* call) {
+  if (chance(50)) return;
+  call->types[0] = call->types[1] = random_.pick(kTypes, count(kTypes));
+  const bool in_16 = call->types[0] != MYGEMM_R_32F;
+  if (in_16) call->types[2] = call->types[3] = random_.pick(kTypes, count(kTypes));
+  const auto move = [&](auto** pointer) {
+    if (*pointer == nullptr || chance(50)) return;
+    *pointer = reinterpret_cast<std::remove_reference_t<decltype(*pointer)>>(
+        reinterpret_cast<uintptr_t>(*pointer) + 2);
+  };
+  if (in_16) move(&call->a), move(&call->b);
+  if (call->types[3] != MYGEMM_R_32F) move(&call->bias);
+}
+
 GemmCall CallGenerator::general_gemm(bool batched) {
   GemmCall call = gemm(batched);
   call.general = true;
@@ -192,6 +208,7 @@ GemmCall CallGenerator::general_gemm(bool batched) {
     if (chance(60)) call.bias = input(call.m, &call.stride_bias);
     add_aux_and_sums(batched, &call);
   }
+  add_types(&call);
   if (!chance(25)) return call;
   switch (random_.integer(0, 14)) {
     case 0: break_integer(&call.ld_old_c); break;

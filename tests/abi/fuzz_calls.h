@@ -32,6 +32,7 @@ class CallGenerator {
   // whose end is `above` elements after it.
   const unsigned char* place(int part, int64_t below, int64_t above, int64_t element_bytes);
   void add_aux_and_sums(bool batched, GemmCall* call);
+  void add_types(GemmCall* call);
   void new_placement();
   void break_integer(int64_t* value);
   void break_enum(int* value);

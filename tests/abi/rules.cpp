@@ -73,8 +73,9 @@ void keep_other_triangle(const GemmCall& call, const Arena& arena, Verdict* verd
     for (int64_t j = 0; j < call.n; ++j) {
       for (int64_t i = 0; i < call.m; ++i) {
         if (call.fill == MYGEMM_FILL_LOWER ? i >= j : i <= j) continue;
-        const int64_t byte = start + 4 * (matrix * call.stride_c + j * call.ldc + i);
-        std::fill_n(verdict->writes.begin() + byte, 4, false);
+        const int64_t size = bytes_of(call.types[3]);
+        const int64_t byte = start + size * (matrix * call.stride_c + j * call.ldc + i);
+        std::fill_n(verdict->writes.begin() + byte, size, false);
       }
     }
   }
@@ -86,8 +87,10 @@ Verdict general_rules(const GemmCall& call) {
   Stage enums, types;
   for (int i = 0; i < 4; ++i) {
     enums.refuse_if(!is_type(call.types[i]), kTypeNames[i]);
-    types.refuse_if(call.types[i] != MYGEMM_R_32F, kTypeNames[i]);
   }
+  types.refuse_if(call.types[0] != call.types[1], "atype");
+  types.refuse_if(call.types[2] != call.types[3], "ctype");
+  types.refuse_if(call.types[0] == MYGEMM_R_32F && call.types[3] != MYGEMM_R_32F, "dtype");
   enums.refuse_if(call.math < -1 || call.math > 2, "math");
   enums.refuse_if(call.activation < 0 || call.activation > 4, "activation");
   enums.refuse_if(call.sums_of < 0 || call.sums_of > 3, "sums_of");
@@ -146,44 +149,50 @@ Verdict rules(const GemmCall& call, const Arena& arena) {
     return call.general ? done() : open_verdict();
   }
   const char* const output = call.general ? "D" : "C";
+  const int64_t in_bytes = bytes_of(call.types[0]), out_bytes = bytes_of(call.types[3]);
   Stage pointers;
   pointers.refuse_if(!alpha_placed, "alpha");
   pointers.refuse_if(!beta_placed, "beta");
-  pointers.refuse_if(reads_a && misplaced(call.a, 4), "A");
-  pointers.refuse_if(reads_b && misplaced(call.b, 4), "B");
-  pointers.refuse_if(reads_c && misplaced(call.old_c, 4), "C");
-  pointers.refuse_if(misplaced(call.c, 4), output);
-  pointers.refuse_if(call.bias != nullptr && misplaced(call.bias, 4), "bias");
+  pointers.refuse_if(reads_a && misplaced(call.a, in_bytes), "A");
+  pointers.refuse_if(reads_b && misplaced(call.b, in_bytes), "B");
+  pointers.refuse_if(reads_c && misplaced(call.old_c, out_bytes), "C");
+  pointers.refuse_if(misplaced(call.c, out_bytes), output);
+  pointers.refuse_if(call.bias != nullptr && misplaced(call.bias, out_bytes), "bias");
   pointers.refuse_if(has_aux(call) && misplaced(call.aux, 4), "aux");
   pointers.refuse_if(call.sums_of != MYGEMM_SUMS_NONE && misplaced(call.sums, 4), "sums");
   if (pointers.broken()) return pointers.verdict();
 
   const auto operand = [&](const char* name, const float* data, int64_t rows, int64_t columns,
-                           int64_t ld, int64_t stride) {
-    return Operand{name, data, columns, rows, ld, call.batch, stride, 4};
+                           int64_t ld, int64_t stride, int64_t bytes) {
+    return Operand{name, data, columns, rows, ld, call.batch, stride, bytes};
   };
-  std::vector<Operand> outs = {operand(output, call.c, call.m, call.n, call.ldc, call.stride_c)};
+  std::vector<Operand> outs = {
+      operand(output, call.c, call.m, call.n, call.ldc, call.stride_c, out_bytes)};
   std::vector<Input> inputs;
   if (reads_a) {
     const int64_t columns = ta ? call.m : call.k;
-    inputs.push_back({operand("A", call.a, a_rows, columns, call.lda, call.stride_a), false});
+    inputs.push_back(
+        {operand("A", call.a, a_rows, columns, call.lda, call.stride_a, in_bytes), false});
   }
   if (reads_b) {
     const int64_t columns = tb ? call.k : call.n;
-    inputs.push_back({operand("B", call.b, b_rows, columns, call.ldb, call.stride_b), false});
+    inputs.push_back(
+        {operand("B", call.b, b_rows, columns, call.ldb, call.stride_b, in_bytes), false});
   }
   if (reads_c) {
     inputs.push_back(
-        {operand("C", call.old_c, call.m, call.n, call.ld_old_c, call.stride_old_c), false});
+        {operand("C", call.old_c, call.m, call.n, call.ld_old_c, call.stride_old_c, out_bytes),
+         false});
   }
   if (call.bias != nullptr) {
-    inputs.push_back({operand("bias", call.bias, call.m, 1, call.m, call.stride_bias), false});
+    inputs.push_back(
+        {operand("bias", call.bias, call.m, 1, call.m, call.stride_bias, out_bytes), false});
   }
   if (has_aux(call) && is_gradient(call)) inputs.push_back({aux_of(call), false});
   if (has_aux(call) && !is_gradient(call)) outs.push_back(aux_of(call));
   if (call.sums_of != MYGEMM_SUMS_NONE) {
     const int64_t values = call.sums_of == MYGEMM_SUMS_OF_B ? call.n : call.m;
-    outs.push_back(operand("sums", call.sums, values, 1, values, call.stride_sums));
+    outs.push_back(operand("sums", call.sums, values, 1, values, call.stride_sums, 4));
   }
   Verdict verdict = memory_rules(inputs, outs, arena);
   keep_other_triangle(call, arena, &verdict);

@@ -54,7 +54,7 @@ struct GemmCall {
   int64_t ld_old_c = 0, stride_old_c = 0;
   const float* bias = nullptr;
   int64_t stride_bias = 0;
-  int types[4] = {};  // of A, B, C and D
+  int types[4] = {};  // of A, B, C and D, whatever their pointers say
   int math = MYGEMM_MATH_OF_HANDLE;
   int activation = MYGEMM_ACTIVATION_NONE;
   void* aux = nullptr;

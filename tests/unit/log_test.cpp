@@ -58,6 +58,15 @@ TEST(Log, DescribesGeneralProducts) {
             "--stride-bias 0 --activation relu --c-is-d 1 --reads-c 0");
 }
 
+TEST(Log, NamesTheTypesOfProductsOf16Bits) {
+  GemmProblem p = gemm(false, true, 5, 6, 7);
+  p.a.type = p.b.type = MYGEMM_R_16BF;
+  EXPECT_EQ(describe(p),
+            "gemm --transa N --transb T -m 5 -n 6 -k 7 --lda 5 --ldb 6 --ldc 5 --ldd 5 --batch 1 "
+            "--stride-a 0 --stride-b 0 --stride-c 0 --stride-d 0 --form single --bias 0 "
+            "--stride-bias 0 --activation none --c-is-d 1 --reads-c 0 --atype bf16 --dtype f32");
+}
+
 TEST(Log, DescribesOperandsOfActivationsAndSums) {
   const std::string begin =
       "gemm --transa N --transb T -m 5 -n 6 -k 7 --lda 5 --ldb 6 --ldc 5 --ldd 5 --batch 1 "

@@ -313,16 +313,28 @@ TEST(Validate, Enumerations) {
   EXPECT_STREQ(last_error_text(), "activation = 5 is not a mygemmActivation_t");
 }
 
-TEST(Validate, TypesThatNoProductTakes) {
+TEST(Validate, ElementTypesOfProducts) {
+  constexpr mygemmDataType_t kTypes[] = {MYGEMM_R_32F, MYGEMM_R_16F, MYGEMM_R_16BF};
   GemmProblem p = gemm(false, false, 8, 6, 5);
-  EXPECT_EQ(supported_types(p), MYGEMM_STATUS_SUCCESS);
-  p.d.type = MYGEMM_R_16F;
-  EXPECT_EQ(supported_types(p), MYGEMM_STATUS_NOT_SUPPORTED);
-  EXPECT_STREQ(last_error_text(), "dtype = 2: products of this version take MYGEMM_R_32F = 0 only");
-  p.b.type = MYGEMM_R_16BF;
+  for (const mygemmDataType_t in : kTypes) {
+    for (const mygemmDataType_t out : kTypes) {
+      p.a.type = p.b.type = in;
+      p.c.type = p.d.type = out;
+      const bool legal = in != MYGEMM_R_32F || out == MYGEMM_R_32F;
+      EXPECT_EQ(supported_types(p), legal ? MYGEMM_STATUS_SUCCESS : MYGEMM_STATUS_NOT_SUPPORTED);
+    }
+  }
+  p.a.type = p.b.type = MYGEMM_R_32F;
   EXPECT_EQ(supported_types(p), MYGEMM_STATUS_NOT_SUPPORTED);
   EXPECT_STREQ(last_error_text(),
-               "btype = 14: products of this version take MYGEMM_R_32F = 0 only");
+               "dtype = 14, but atype = 0: D of a product of FP32 operands is FP32");
+  p.a.type = MYGEMM_R_16F;
+  EXPECT_EQ(supported_types(p), MYGEMM_STATUS_NOT_SUPPORTED);
+  EXPECT_STREQ(last_error_text(), "atype = 2, but btype = 0: A and B have one element type");
+  p.b.type = MYGEMM_R_16F;
+  p.c.type = MYGEMM_R_32F;
+  EXPECT_EQ(supported_types(p), MYGEMM_STATUS_NOT_SUPPORTED);
+  EXPECT_STREQ(last_error_text(), "ctype = 0, but dtype = 14: C and D have one element type");
 }
 
 TEST(Validate, StructsThatGrow) {
