@@ -1,9 +1,8 @@
 // See multiply.h.
 #include "multiply.h"
 
-#include <omp.h>
-
 #include "host.h"
+#include "host/host.h"
 #include "offload.h"
 #include "offload_cost.h"
 #include "settings.h"
@@ -20,7 +19,7 @@ bool wants_gpu(const Product& p) {
   }
   static OffloadDecision decision(kMeasuredRates);
   return offload_is_possible() &&
-         decision.worth({p.m, p.n, p.k, p.beta != 0.0f}, omp_get_max_threads());
+         decision.worth({p.m, p.n, p.k, p.beta != 0.0f}, host::num_threads());
 }
 
 }  // namespace
