@@ -123,5 +123,14 @@ TEST(NoThreads, NoOtherBlasIsOpenedWhereItCouldNotStartIts) {
   }
 }
 
+// Run as one of a million processes on this node: each has a thread.
+TEST(SharedNode, IsDividedAmongTheProcessesOfAJob) {
+  Handle handle(Family::kGemm, "host_blocked", 0);
+  threads_left = -1;
+  threads_started = 0;
+  compute(handle);
+  EXPECT_EQ(threads_started, 0);
+}
+
 }  // namespace
 }  // namespace mygemm_tests

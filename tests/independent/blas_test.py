@@ -233,6 +233,25 @@ class NoBlas(Program):
         self.assertEqual(result.stderr.count("MYGEMM_BLAS_OFFLOAD = sometimes is none of"), 1)
         self.assertEqual(calls["cblas_sgemm"].taken, 1)
 
+    def test_the_block_of_pblas(self):
+        for settings, expected in (({"MYGEMM_PBLAS_BLOCK": "512"}, "512 32"),
+                                   ({"MYGEMM_PBLAS_BLOCK": "0"}, "32 32"),
+                                   ({"MYGEMM_BLAS_OFFLOAD": "never"}, "32 32"),
+                                   ({"MYGEMM_BLAS_OFFLOAD": "never",
+                                     "MYGEMM_PBLAS_BLOCK": "many"}, "32 32")):
+            result, _ = run("/usr/bin/python3", "-c", BLOCKS_OF_PBLAS, LIBRARY, preload=False,
+                            library_path="", **settings)
+            self.assertEqual(result.stdout.strip(), expected)
+            self.assertEqual(result.stderr.count("MYGEMM_PBLAS_BLOCK = many is none of: numbers"),
+                             int("many" in settings.values()))
+
+    def test_a_report_names_process_and_rank(self):
+        for launcher, rank in ({}, ""), ({"OMPI_COMM_WORLD_RANK": "7",
+                                          "OMPI_COMM_WORLD_LOCAL_RANK": "3"}, ", rank 7"):
+            result, _ = run("/usr/bin/python3", "-c", CALL_BY_CTYPES, LIBRARY, preload=False,
+                            library_path="", MYGEMM_BLAS_OFFLOAD="never", **launcher)
+            self.assertRegex(result.stderr, rf"(?m)^mygemm: calls of process \d+{rank}$")
+
     def test_a_wrong_report_is_named_and_ignored(self):
         for value, said in ("yes", 1), ("0", 0), ("", 0):
             result, calls = run("/usr/bin/python3", "-c", CALL_BY_CTYPES, LIBRARY, preload=False,
@@ -265,6 +284,12 @@ try:
 except ValueError:
     print(0)
 print({line.split()[-1] for line in open("/proc/self/maps")})
+"""
+
+BLOCKS_OF_PBLAS = """
+import ctypes, sys
+pilaenv = ctypes.CDLL(sys.argv[1]).pilaenv_
+print(*(pilaenv(ctypes.byref(ctypes.c_int(0)), letter) for letter in (b"S", b"D")))
 """
 
 REFUSED_CALLS = """
