@@ -37,7 +37,7 @@ class Pipeline {
   bool broken() const { return broken_; }
   const std::string& why_broken() const { return why_broken_; }
   // Device memory for tiles, at most.
-  int64_t device_floats() const { return limits_.tiling.device_floats; }
+  int64_t most_device_floats() const { return limits_.tiling.device_floats; }
 
  private:
   // Device memory for a tile, and the events after which it may be read and overwritten.
