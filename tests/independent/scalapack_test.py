@@ -1,4 +1,4 @@
-"""libmygemm_blas.so preloaded into the ranks of parallel jobs: ScaLAPACK's own testers, and a PSGEMM
+"""libmygemm_blas.so preloaded into the ranks of parallel jobs: the testers of ScaLAPACK, and a PSGEMM
 on a grid of 2 x 2 processes, compared with the same jobs without the library.
 
 Usage: scalapack_test.py LIBRARY [EMULATED ASAN] [unittest options]. EMULATED: the library over the
@@ -45,7 +45,7 @@ def missing():
 
 class Job(unittest.TestCase):
     def run_job(self, *command, preload=(), **settings):
-        """What a job printed on stdout, and the calls of each rank that the library took."""
+        """The output of a job, and the calls of each rank that the library took."""
         variables = {**os.environ, **MPI, **settings, "MYGEMM_REPORT": "1"}
         for_ranks = ["-x", "LD_PRELOAD=" + ":".join(map(str, preload))] if preload else []
         with tempfile.TemporaryDirectory() as folder:
