@@ -20,7 +20,7 @@ std::string_view variable(const char* name) {
   return value ? value : "";
 }
 
-void refuse(const char* name, std::string_view value, const char* choices, const char* taken_as) {
+void complain(const char* name, std::string_view value, const char* choices, const char* taken_as) {
   drop_in::say("mygemm: " + std::string(name) + " = " + std::string(value) +
                " is none of: " + choices + "; taken as " + taken_as + "\n");
 }
@@ -39,7 +39,7 @@ OffloadChoice read_offload_choice() {
   if (value == "never") return OffloadChoice::kNever;
   if (value.empty() && variable("MYGEMM_BACKEND") == "host") return OffloadChoice::kNever;
   if (!value.empty() && value != "auto") {
-    refuse("MYGEMM_BLAS_OFFLOAD", value, "auto, by-size, always, never", "auto");
+    complain("MYGEMM_BLAS_OFFLOAD", value, "auto, by-size, always, never", "auto");
   }
   return OffloadChoice::kAuto;
 }
@@ -53,8 +53,8 @@ DeviceChoice read_device_choice() {
   if (value == "local-rank") return by_rank;
   constexpr int kMost = 1'000'000;
   if (const auto number = read_number(value, kMost)) return {DeviceChoice::kNumber, *number};
-  refuse("MYGEMM_DEVICE", value, "a number, local-rank",
-         local_rank >= 0 ? "local-rank" : "the device that is current");
+  complain("MYGEMM_DEVICE", value, "a number, local-rank",
+           local_rank >= 0 ? "local-rank" : "the device that is current");
   return unset;
 }
 
@@ -65,7 +65,7 @@ int read_pblas_block() {
   if (value.empty()) return unset;
   constexpr int kMost = 65536;
   if (const auto number = read_number(value, kMost)) return *number;
-  refuse("MYGEMM_PBLAS_BLOCK", value, "numbers from 0 to 65536", std::to_string(unset).c_str());
+  complain("MYGEMM_PBLAS_BLOCK", value, "numbers from 0 to 65536", std::to_string(unset).c_str());
   return unset;
 }
 

@@ -1,4 +1,4 @@
-"""libmygemm_blas.so preloaded into the ranks of parallel jobs: the testers of ScaLAPACK, and a PSGEMM
+"""libmygemm_blas.so preloaded into the ranks of parallel jobs: the testers of ScaLAPACK, and PSGEMM
 on a grid of 2 x 2 processes, compared with the same jobs without the library.
 
 Usage: scalapack_test.py LIBRARY [EMULATED ASAN] [unittest options]. EMULATED: the library over the
