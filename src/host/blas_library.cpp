@@ -56,7 +56,8 @@ Kind kind_of(void* library, const char* file, BlasLibrary* result) {
   if (is_ours(library, has_sgemm ? sgemm.file : cblas.file)) return Kind::kOurs;
   if (!has_sgemm || cblas.address == nullptr || is_reference(library)) return Kind::kUnusable;
   const char* const slash = std::strrchr(sgemm.file, '/');
-  *result = {slash ? slash + 1 : sgemm.file, reinterpret_cast<FortranSgemm>(sgemm.address)};
+  *result = {slash ? slash + 1 : sgemm.file, reinterpret_cast<FortranSgemm>(sgemm.address),
+             dlsym(library, "GOMP_parallel") != nullptr};
   return Kind::kUsable;
 }
 

@@ -23,6 +23,7 @@ using FortranSgemm = void (*)(const char* transa, const char* transb, const Blas
 struct BlasLibrary {
   std::string name;  // of its file
   FortranSgemm sgemm = nullptr;
+  bool has_openmp_threads = false;
 };
 
 // The BLAS that the process has loaded, the first in the order in which its libraries were loaded.

@@ -25,20 +25,20 @@ const BlasLibrary& blas() {
 }
 
 // The library's threads may be OpenMP's, and GNU's waits for ever in a child of fork() for those of
-// the parent.
-constinit std::atomic<bool> used{false};
-constinit std::atomic<bool> used_by_parent{false};
+// the parent, whoever used them: our own loops compute a child's products. Where it is not known
+// that they are, the library is told to use one thread.
+constinit std::atomic<bool> is_child{false};
 
-void after_fork() { used_by_parent = used.load(); }
-[[gnu::constructor]] void watch() { pthread_atfork(nullptr, nullptr, after_fork); }
+[[gnu::constructor]] void watch() {
+  pthread_atfork(nullptr, nullptr, [] { is_child = true; });
+}
 
 // For the duration of a call of the library: one thread where more would hang.
 class ThreadsOfCall {
  public:
   ThreadsOfCall() {
-    if (!used.load(std::memory_order_relaxed)) used = true;
 #ifdef _OPENMP
-    if (!used_by_parent.load(std::memory_order_relaxed)) return;
+    if (!is_child.load(std::memory_order_relaxed)) return;
     before_ = omp_get_max_threads();
     omp_set_num_threads(1);
 #endif
@@ -66,7 +66,7 @@ constexpr double kSmallFlops = 2.0 * 128 * 128 * 128;
 bool better_blocked(const GemmProblem& problem) {
   const int64_t largest =
       std::max({problem.m, problem.n, problem.k, problem.a.ld, problem.b.ld, problem.d.ld});
-  if (inside_cblas || largest > INT_MAX) return true;
+  if (inside_cblas || largest > INT_MAX || (is_child && blas().has_openmp_threads)) return true;
   const double flops = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                        static_cast<double>(problem.k);
   return problem.batch_count > 1 && flops <= kSmallFlops;

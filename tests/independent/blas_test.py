@@ -188,6 +188,13 @@ class HostBlas(Program):
             self.assertEqual((kernel, stand_in_calls), ("host_cblas", 1))
             self.assertNotIn("openblas", files)
 
+    def test_its_openmp_does_not_keep_a_child_waiting(self):
+        result, _ = run("/usr/bin/python3", "-c", CALL_BESIDE_A_BLAS + CALL_IN_A_CHILD, STAND_IN,
+                        LIBRARY, library_path="", preload=False, **self.ON_HOST)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(re.findall(r"kernel=(\w+)", result.stderr), ["host_cblas"] * 2)
+        self.assertEqual(re.findall(r"calls: (\d+)", result.stdout), ["1"])  # our loops ran
+
     def test_the_reference_is_slower_than_our_loops_and_no_other_is_opened(self):
         for preload in False, True:
             kernel, stand_in_calls, files = self.call(REFERENCE / "libblas.so.3", preload)
@@ -284,6 +291,18 @@ try:
 except ValueError:
     print(0)
 print({line.split()[-1] for line in open("/proc/self/maps")})
+"""
+
+CALL_IN_A_CHILD = """
+import os, signal
+sys.stdout.flush()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    sgemm(i(101), i(111), i(112), i(n), i(n), i(n), f(1), a, i(n), a, i(n), f(0), c, i(n))
+    print("calls:", i.in_dll(blas, "stand_in_calls").value, flush=True)
+    os._exit(set(c) != {float(n)})
+assert os.waitpid(child, 0)[1] == 0
 """
 
 BLOCKS_OF_PBLAS = """

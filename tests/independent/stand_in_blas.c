@@ -1,5 +1,6 @@
-/* A BLAS that is none of the machine's: it counts its calls. Its sgemm_ calls cblas_sgemm by name,
-   as the routines of some libraries call each other, which leads to a drop-in that is preloaded. */
+/* A BLAS that is none of the machine's: it counts its calls, and its threads are OpenMP's. Its
+   sgemm_ calls cblas_sgemm by name, as the routines of some libraries call each other, which leads
+   to a drop-in that is preloaded. */
 #include <stddef.h>
 
 enum { kColumnMajor = 102, kNoTranspose = 111, kTranspose = 112 };
@@ -9,6 +10,7 @@ int stand_in_calls = 0;
 void cblas_sgemm(int order, int transa, int transb, int m, int n, int k, float alpha,
                  const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc) {
   (void)order; /* column-major */
+#pragma omp parallel for num_threads(4)
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < m; ++i) {
       float sum = 0;
