@@ -48,9 +48,6 @@ bool start_thread(void* (*body)(void*), void* argument, pthread_t* thread) {
 
 class Pool {
  public:
-  // before: the pool of the process that this one was forked from, kept for leak checkers.
-  explicit Pool(Pool* before) : before_(before) {}
-
   void run(Job* job) {
     open(job);
     job->run(0);
@@ -111,7 +108,6 @@ class Pool {
     }
   }
 
-  Pool* const before_;
   std::mutex mutex_;
   std::condition_variable work_came_, helper_left_;
   Job* jobs_ = nullptr;
@@ -120,7 +116,7 @@ class Pool {
 
 // Never destroyed: its threads sleep in it when the process exits.
 constinit std::atomic<Pool*> pool{nullptr};
-constinit std::atomic<Pool*> pool_of_parent{nullptr};
+constinit std::atomic<Pool*> pool_of_parent{nullptr};  // kept for leak checkers
 
 // Runs in a child of fork(), where the pool's threads are gone and its lock may be held.
 void forget_pool() {
@@ -133,7 +129,7 @@ void forget_pool() {
 // nullptr where there is no memory for one.
 Pool* the_pool() {
   if (Pool* const known = pool.load(std::memory_order_acquire)) return known;
-  Pool* made = new (std::nothrow) Pool(pool_of_parent);
+  Pool* made = new (std::nothrow) Pool;
   Pool* expected = nullptr;
   if (made == nullptr || pool.compare_exchange_strong(expected, made)) return made;
   delete made;  // another thread was first

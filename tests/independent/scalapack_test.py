@@ -121,8 +121,8 @@ class OnEmulatedGpu(Job):
 
     def test_psgemm(self):
         # One GPU for four ranks: their devices are taken modulo one.
-        for offload, on_gpu in ("by-size", 1), ("always", 2):
-            _, _, ranks = self.psgemm(self.preload,
+        for offload, device, on_gpu in ("by-size", "", 1), ("always", "5", 2):
+            _, _, ranks = self.psgemm(self.preload, MYGEMM_DEVICE=device,
                                       **{**self.SETTINGS, "MYGEMM_BLAS_OFFLOAD": offload})
             for rank in ranks.values():
                 self.assertEqual(rank, Rank(", device 0", 2, on_gpu))  # PSGEMM's k is not cut
