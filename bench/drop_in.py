@@ -101,7 +101,7 @@ def child(name, preload, profile):
         print("\n".join(stderr.splitlines()[-15:]), file=sys.stderr, flush=True)
         raise
     return result, [line.removeprefix("mygemm:").strip() for line in stderr.splitlines()
-                    if line.startswith("mygemm:") and "calls of this process" not in line]
+                    if line.startswith("mygemm:") and "calls of process" not in line]
 
 
 def be_child(name, profile):

@@ -169,7 +169,8 @@ std::vector<LoggedCase> read_log(const std::string& path) {
     const size_t hash = line.find('#');
     const std::string outcome = hash == std::string::npos ? "" : line.substr(hash);
     const size_t status = outcome.find("status=");
-    const bool failed = status != std::string::npos && outcome.substr(status) != "status=0";
+    const bool failed =
+        status != std::string::npos && (outcome + ' ').compare(status, 9, "status=0 ") != 0;
     const bool nothing_ran = outcome.find("kernel=none ") != std::string::npos;
     const std::string command = line.substr(0, hash);
     if (failed || nothing_ran || command.find_first_not_of(" \t\r") == std::string::npos) {

@@ -82,7 +82,10 @@ Status create_context(const mygemmConfig_t* config, mygemmContext** result) {
   if (!context) return fail(MYGEMM_STATUS_ALLOC_FAILED, "no host memory for a handle");
   RETURN_IF_ERROR(read_environment(&context->environment));
   context->log.open(context->environment.log);
+  const Place& place = place_of_process();
+  host::share_node(place.local_size, place.processors);
   RETURN_IF_ERROR(choose_device(known, context.get()));
+  context->log.set_place(place.rank, context->ordinal);
   context->own_workspace_bytes =
       known.workspace_bytes < 0 ? kOwnWorkspaceBytes : static_cast<size_t>(known.workspace_bytes);
   if (!context->on_host() && context->own_workspace_bytes > 0) {

@@ -65,4 +65,10 @@ Status read_environment(Environment* environment) {
   return MYGEMM_STATUS_SUCCESS;
 }
 
+const Place& place_of_process() {
+  static const Place place =
+      read_place([](const char* name) -> const char* { return std::getenv(name); });
+  return place;
+}
+
 }  // namespace mygemm

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "launcher.h"
 #include "problem.h"
 #include "status.h"
 
@@ -18,5 +19,8 @@ struct Environment {
 
 // Fails with INVALID_VALUE and a sentence on an unknown value.
 Status read_environment(Environment* environment);
+
+// This process's place in a parallel job; read once.
+const Place& place_of_process();
 
 }  // namespace mygemm

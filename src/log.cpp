@@ -143,9 +143,17 @@ void CallLog::open(const std::string& destination) {
   if (!owned_) complain_once(destination, errno);
 }
 
+void CallLog::set_place(int rank, int device) {
+  place_.clear();
+  if (rank >= 0) place_ += " rank=" + std::to_string(rank);
+  place_ += " device=" + (device >= 0 ? std::to_string(device) : "host");
+}
+
+// The process is asked for each time: a handle may be used after fork().
 void CallLog::write(const std::string& call, const char* kernel, Status status) const {
   write_line(descriptor_, "mygemm " + call + " # kernel=" + (kernel ? kernel : "none") +
-                              " status=" + std::to_string(static_cast<int>(status)) + "\n");
+                              " status=" + std::to_string(static_cast<int>(status)) +
+                              " process=" + std::to_string(::getpid()) + place_ + "\n");
 }
 
 }  // namespace mygemm

@@ -27,6 +27,9 @@ class CallLog {
   // destination: a file to append to, or "stderr". Without the file there is no log, which must not
   // keep a program from computing: a process says it once on stderr.
   void open(const std::string& destination);
+  // The process's rank in its job, -1 where it has none, and the device of the handle, -1: the
+  // host.
+  void set_place(int rank, int device);
   bool is_open() const { return descriptor_ >= 0; }
   // kernel: nullptr for calls that launched none, as they were refused or had nothing to do.
   void write(const std::string& call, const char* kernel, Status status) const;
@@ -34,6 +37,7 @@ class CallLog {
  private:
   int descriptor_ = -1;
   bool owned_ = false;
+  std::string place_;
 };
 
 }  // namespace mygemm

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "../drop_in/call_report.h"
+#include "offload.h"
 
 namespace mygemm::blas {
 namespace {
@@ -19,23 +20,29 @@ constexpr std::array<const char*, kFunctions> kNames = {
 enum Outcome : size_t { kTaken, kOnGpu, kRefused, kOutcomes };
 
 constinit drop_in::CallCounts<kFunctions, kOutcomes> counts;
+constinit drop_in::Devices devices;
 
-void print_function(size_t function) {
-  std::fprintf(stderr, "mygemm:   %-18s %lld taken, %lld on the GPU", kNames[function],
-               counts.of(function, kTaken).calls, counts.of(function, kOnGpu).calls);
+std::string line(size_t function) {
+  std::string text =
+      drop_in::print("mygemm:   %-18s %lld taken, %lld on the GPU", kNames[function],
+                     counts.of(function, kTaken).calls, counts.of(function, kOnGpu).calls);
   if (const long long refused = counts.of(function, kRefused).calls; refused > 0) {
-    std::fprintf(stderr, ", %lld refused", refused);
+    text += drop_in::print(", %lld refused", refused);
   }
-  std::fputc('\n', stderr);
+  return text + "\n";
 }
 
-[[gnu::destructor]] void report() { counts.report(print_function); }
+[[gnu::destructor]] void report() {
+  if (const std::string text = counts.report(devices, line); !text.empty()) drop_in::say(text);
+}
 
 }  // namespace
 
 void count_taken(Function function, bool on_gpu) {
   counts.add(static_cast<size_t>(function), kTaken);
-  if (on_gpu) counts.add(static_cast<size_t>(function), kOnGpu);
+  if (!on_gpu) return;
+  counts.add(static_cast<size_t>(function), kOnGpu);
+  devices.add(offload_device());
 }
 
 void count_refused(Function function) { counts.add(static_cast<size_t>(function), kRefused); }

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <memory>
 
-#include "fork.h"
 #include "host.h"
 #include "host_handle.h"
 #include "mygemm/mygemm.h"
@@ -60,7 +59,6 @@ Scratch lend_workspace(mygemmHandle_t handle, const MatrixCopy& copy) {
 bool transpose_with_handle(const MatrixCopy& copy) {
   const mygemmHandle_t handle = host_handle();
   if (handle == nullptr) return false;
-  const UseOfThreads threads;
   const Scratch workspace = lend_workspace(handle, copy);
   const bool done = mygemm_transpose(handle, sizeof(float), copy.cols, copy.rows, copy.a, copy.lda,
                                      copy.b, copy.ldb) == MYGEMM_STATUS_SUCCESS;

@@ -5,14 +5,17 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 namespace mygemm::blas {
 
-// Thrown where CUDA or libmygemm's CUDA backend fails. It holds no reason: the host takes over.
-struct GpuFailure {};
+// Thrown where CUDA or libmygemm's CUDA backend fails: the host takes over.
+struct GpuFailure {
+  std::string why;
+};
 
 inline void check(cudaError_t error) {
-  if (error != cudaSuccess) throw GpuFailure{};
+  if (error != cudaSuccess) throw GpuFailure{cudaGetErrorString(error)};
 }
 
 class Stream {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "fork.h"
 #include "host_handle.h"
 #include "mygemm/mygemm.h"
 
@@ -37,7 +36,6 @@ bool inside_host_call() { return inside; }
 
 void multiply_on_host(const Product& product) {
   const bool nested = inside;
-  const UseOfThreads threads;
   inside = true;
   if (!multiply_with_handle(product)) multiply_plainly(product);
   inside = nested;

@@ -1,9 +1,8 @@
 // See multiply.h.
 #include "multiply.h"
 
-#include <omp.h>
-
 #include "host.h"
+#include "host/host.h"
 #include "offload.h"
 #include "offload_cost.h"
 #include "settings.h"
@@ -13,14 +12,15 @@ namespace {
 
 bool wants_gpu(const Product& p) {
   if (!p.reads_inputs() || inside_host_call()) return false;
+  const ProductShape shape{p.m, p.n, p.k, p.beta != 0.0f};
   switch (offload_choice()) {
     case OffloadChoice::kAlways: return true;
     case OffloadChoice::kNever: return false;
+    case OffloadChoice::kBySize: return is_worth_by_size(kMeasuredRates, shape);
     case OffloadChoice::kAuto: break;
   }
   static OffloadDecision decision(kMeasuredRates);
-  return offload_is_possible() &&
-         decision.worth({p.m, p.n, p.k, p.beta != 0.0f}, omp_get_max_threads());
+  return offload_is_possible() && decision.worth(shape, host::num_threads());
 }
 
 }  // namespace

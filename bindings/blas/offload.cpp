@@ -3,9 +3,13 @@
 
 #include <atomic>
 #include <mutex>
+#include <new>
+#include <string>
 
+#include "../drop_in/messages.h"
 #include "fork.h"
 #include "pipeline.h"
+#include "settings.h"
 
 namespace mygemm::blas {
 namespace {
@@ -19,10 +23,43 @@ constexpr PipelineLimits kLimits{
 
 std::mutex one_call_at_a_time;
 std::atomic<bool> failed{false};
+std::atomic<int> device{-1};
 Pipeline* pipeline = nullptr;  // never destroyed: CUDA may be gone when the process exits
+
+int choose_device(int devices) {
+  const DeviceChoice choice = device_choice();
+  int current = 0;
+  if (choice.kind != DeviceChoice::kCurrent) return choice.number % devices;
+  check(cudaGetDevice(&current));
+  return current;
+}
+
+// False where there is no GPU, which is not worth a word.
+bool start() {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    cudaGetLastError();  // the program's next call would report it
+    return false;
+  }
+  const int chosen = choose_device(devices);
+  device = chosen;
+  const CurrentDevice current(chosen);
+  PipelineLimits limits = kLimits;
+  limits.processes = processes_on_a_device(devices);
+  pipeline = new Pipeline(limits);
+  return true;
+}
+
+void give_up(const std::string& why) {
+  if (failed.exchange(true)) return;
+  drop_in::say("mygemm: " + drop_in::this_process() + ", device " + std::to_string(device) +
+               ": the GPU is lost: " + why + "; products are computed on the host from now on\n");
+}
 
 }  // namespace
 
+bool offload_is_built() { return true; }
+int offload_device() { return device; }
 bool offload_is_possible() { return !failed && !cuda_context.lost(); }
 
 bool multiply_on_gpu(const Product& product) {
@@ -33,14 +70,19 @@ bool multiply_on_gpu(const Product& product) {
   if (failed) return false;
   try {
     const RelaxedCapture relaxed;
-    if (pipeline == nullptr) pipeline = new Pipeline(kLimits);
+    if (pipeline == nullptr && !start()) {
+      failed = true;
+      return false;
+    }
     const bool done = pipeline->multiply(product);
-    failed = pipeline->broken();
+    if (pipeline->broken()) give_up(pipeline->why_broken());
     return done;
-  } catch (...) {  // GpuFailure, or no memory for a list of tiles: before anything was written
-    failed = true;
-    return false;
+  } catch (const GpuFailure& failure) {  // before anything was written
+    give_up(failure.why);
+  } catch (const std::bad_alloc&) {  // for a list of tiles, also before
+    give_up("no host memory");
   }
+  return false;
 }
 
 }  // namespace mygemm::blas

@@ -3,6 +3,8 @@
 
 namespace mygemm::blas {
 
+bool offload_is_built() { return false; }
+int offload_device() { return -1; }
 bool offload_is_possible() { return false; }
 bool multiply_on_gpu(const Product&) { return false; }
 

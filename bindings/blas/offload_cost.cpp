@@ -41,6 +41,10 @@ double gpu_seconds(const OffloadRates& rates, const ProductShape& shape) {
          std::max(bytes_of(shape) / rates.transfer_bytes, flops_of(shape) / rates.gpu_flops);
 }
 
+bool is_worth_by_size(const OffloadRates& rates, const ProductShape& shape) {
+  return host_seconds(rates, shape, 1) > gpu_seconds(rates, shape);
+}
+
 bool OffloadDecision::worth(const ProductShape& shape, int threads) {
   const double saved = host_seconds(rates_, shape, threads) - gpu_seconds(rates_, shape);
   if (saved <= 0) return false;

@@ -26,6 +26,10 @@ extern const OffloadRates kMeasuredRates;
 double host_seconds(const OffloadRates& rates, const ProductShape& shape, int threads);
 double gpu_seconds(const OffloadRates& rates, const ProductShape& shape);
 
+// Decides by sizes alone, reckoned with one thread of the host: all processes decide alike,
+// whatever they have computed before and on however many threads.
+bool is_worth_by_size(const OffloadRates& rates, const ProductShape& shape);
+
 // Decides from call to call; any thread may ask. Products stay on the host until the time that the
 // GPU would have saved so far equals the time to start CUDA. A program therefore loses at most the
 // time of one start, even if it does not use the GPU again.

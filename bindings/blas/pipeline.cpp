@@ -9,7 +9,7 @@ namespace mygemm::blas {
 namespace {
 
 void check(mygemmStatus_t status) {
-  if (status != MYGEMM_STATUS_SUCCESS) throw GpuFailure{};
+  if (status != MYGEMM_STATUS_SUCCESS) throw GpuFailure{mygemm_last_error()};
 }
 
 constexpr int64_t kFloatBytes = sizeof(float);
@@ -28,9 +28,13 @@ Pipeline::Pipeline(const PipelineLimits& limits)
   size_t free_bytes = 0;
   size_t total_bytes = 0;
   check(cudaMemGetInfo(&free_bytes, &total_bytes));
-  // Half of the memory is left to the rest of the program.
-  const auto half = static_cast<int64_t>(free_bytes / 2) / kFloatBytes;
-  limits_.tiling.device_floats = std::min(limits_.tiling.device_floats, half);
+  // Half of the memory is left to the rest of the program. Processes that share a device have equal
+  // parts of the other half, whatever is free when each of them starts: with equal tiles, equal
+  // data give equal bits.
+  const size_t processes = static_cast<size_t>(std::max(1, limits_.processes));
+  const size_t part = std::min(free_bytes / 2, total_bytes / 2 / processes);
+  limits_.tiling.device_floats =
+      std::min(limits_.tiling.device_floats, static_cast<int64_t>(part) / kFloatBytes);
   mygemmConfig_t config = MYGEMM_CONFIG_INIT;
   config.backend = MYGEMM_BACKEND_CUDA;
   config.device = device_;
@@ -48,8 +52,9 @@ bool Pipeline::multiply(const Product& product) {
   try {
     lay_out(product, *tiling);
     run(product, *tiling, tiles);
-  } catch (const GpuFailure&) {
+  } catch (const GpuFailure& failure) {
     broken_ = true;
+    why_broken_ = failure.why;
     if (tiles_stored_ == 0 && pieces_stored() == 0) return false;
     finish_on_host(product, tiles);
   }

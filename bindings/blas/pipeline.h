@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cuda_resources.h"
@@ -18,6 +19,7 @@ struct PipelineLimits {
   TilingLimits tiling;
   int64_t staging_floats;   // of one pinned buffer; there are 2 * StagingRing::kBuffers
   int64_t workspace_bytes;  // at most, for kernels that use a workspace
+  int processes = 1;        // that share the device's memory
 };
 
 // Used by one thread at a time.
@@ -33,6 +35,9 @@ class Pipeline {
   bool multiply(const Product& product);
   // The GPU has failed, and must not be used again.
   bool broken() const { return broken_; }
+  const std::string& why_broken() const { return why_broken_; }
+  // Device memory for tiles, at most.
+  int64_t most_device_floats() const { return limits_.tiling.device_floats; }
 
  private:
   // Device memory for a tile, and the events after which it may be read and overwritten.
@@ -62,6 +67,7 @@ class Pipeline {
   PipelineLimits limits_;
   int device_ = 0;
   bool broken_ = false;
+  std::string why_broken_;
   mygemmHandle_t handle_ = nullptr;
   Stream up_, compute_, down_;
   StagingRing up_ring_, down_ring_;

@@ -1,9 +1,16 @@
 // Reads the environment of the drop-in BLAS. See settings.h.
 #include "settings.h"
 
-#include <cstdio>
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <optional>
+#include <string>
 #include <string_view>
+
+#include "../drop_in/messages.h"
+#include "host/host.h"
+#include "offload.h"
 
 namespace mygemm::blas {
 namespace {
@@ -13,18 +20,58 @@ std::string_view variable(const char* name) {
   return value ? value : "";
 }
 
+void complain(const char* name, std::string_view value, const char* choices, const char* taken_as) {
+  drop_in::say("mygemm: " + std::string(name) + " = " + std::string(value) +
+               " is none of: " + choices + "; taken as " + taken_as + "\n");
+}
+
+std::optional<int> read_number(std::string_view text, int most) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole && value >= 0 && value <= most ? std::optional(value) : std::nullopt;
+}
+
 OffloadChoice read_offload_choice() {
   const std::string_view value = variable("MYGEMM_BLAS_OFFLOAD");
   if (value == "always") return OffloadChoice::kAlways;
+  if (value == "by-size") return OffloadChoice::kBySize;
   if (value == "never") return OffloadChoice::kNever;
   if (value.empty() && variable("MYGEMM_BACKEND") == "host") return OffloadChoice::kNever;
   if (!value.empty() && value != "auto") {
-    std::fprintf(stderr,
-                 "mygemm: MYGEMM_BLAS_OFFLOAD = %.*s is none of: auto, always, never; taken as "
-                 "auto\n",
-                 static_cast<int>(value.size()), value.data());
+    complain("MYGEMM_BLAS_OFFLOAD", value, "auto, by-size, always, never", "auto");
   }
   return OffloadChoice::kAuto;
+}
+
+DeviceChoice read_device_choice() {
+  const int local_rank = drop_in::place().local_rank;
+  const DeviceChoice by_rank{DeviceChoice::kLocalRank, std::max(0, local_rank)};
+  const DeviceChoice unset = local_rank >= 0 ? by_rank : DeviceChoice{DeviceChoice::kCurrent, 0};
+  const std::string_view value = variable("MYGEMM_DEVICE");
+  if (value.empty()) return unset;
+  if (value == "local-rank") return by_rank;
+  constexpr int kMost = 1'000'000;
+  if (const auto number = read_number(value, kMost)) return {DeviceChoice::kNumber, *number};
+  complain("MYGEMM_DEVICE", value, "a number, local-rank",
+           local_rank >= 0 ? "local-rank" : "the device that is current");
+  return unset;
+}
+
+int read_pblas_block() {
+  const bool to_gpu = offload_is_built() && offload_choice() != OffloadChoice::kNever;
+  const int unset = to_gpu ? 1024 : 0;
+  const std::string_view value = variable("MYGEMM_PBLAS_BLOCK");
+  if (value.empty()) return unset;
+  constexpr int kMost = 65536;
+  if (const auto number = read_number(value, kMost)) return *number;
+  complain("MYGEMM_PBLAS_BLOCK", value, "numbers from 0 to 65536", std::to_string(unset).c_str());
+  return unset;
+}
+
+// Before the first loop, and before a process that forks has any thread.
+[[gnu::constructor]] void share_node() {
+  host::share_node(drop_in::place().local_size, drop_in::place().processors);
 }
 
 }  // namespace
@@ -32,6 +79,26 @@ OffloadChoice read_offload_choice() {
 OffloadChoice offload_choice() {
   static const OffloadChoice choice = read_offload_choice();
   return choice;
+}
+
+DeviceChoice device_choice() {
+  static const DeviceChoice choice = read_device_choice();
+  return choice;
+}
+
+int processes_on_a_device(int devices) {
+  const int processes = std::max(1, drop_in::place().local_size);
+  switch (device_choice().kind) {
+    case DeviceChoice::kCurrent: return 1;
+    case DeviceChoice::kNumber: return processes;
+    case DeviceChoice::kLocalRank: break;
+  }
+  return (processes + devices - 1) / devices;
+}
+
+int pblas_block() {
+  static const int block = read_pblas_block();
+  return block;
 }
 
 }  // namespace mygemm::blas

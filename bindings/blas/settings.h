@@ -1,12 +1,30 @@
-// The environment variables of the drop-in BLAS. Those of libmygemm.so hold as well.
+// The environment variables of the drop-in BLAS, read once. Those of libmygemm.so hold as well. A
+// value that is wrong is named on stderr, and is as if it were not set.
 #pragma once
 
 namespace mygemm::blas {
 
-enum class OffloadChoice { kAuto, kAlways, kNever };
+enum class OffloadChoice { kAuto, kBySize, kAlways, kNever };
 
-// MYGEMM_BLAS_OFFLOAD = auto, always or never, read once. Unset: never where MYGEMM_BACKEND = host,
-// else auto. Another value is auto, and is named on stderr.
+// MYGEMM_BLAS_OFFLOAD = auto, by-size, always or never. Unset: never where MYGEMM_BACKEND = host,
+// else auto.
 OffloadChoice offload_choice();
+
+// MYGEMM_DEVICE: a number, or local-rank. Unset: local-rank in a process of a parallel job, else
+// the device that is current.
+struct DeviceChoice {
+  enum Kind { kCurrent, kNumber, kLocalRank } kind;
+  int number;  // of the device, or the local rank; to be taken modulo the devices
+};
+DeviceChoice device_choice();
+
+// The most processes of this job that share a device where there are so many: the same in all
+// processes of a node.
+int processes_on_a_device(int devices);
+
+// MYGEMM_PBLAS_BLOCK: the k that PBLAS cuts single-precision products to, 0: its own. Unset: 1024
+// where products may go to a GPU, else PBLAS's own. It depends on nothing that ranks with equal
+// settings could differ in: they would wait for each other for ever.
+int pblas_block();
 
 }  // namespace mygemm::blas

@@ -1,35 +1,35 @@
 // See staging.h.
 #include "staging.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 
-#include "fork.h"
+#include "host/parallel.h"
 
 namespace mygemm::blas {
 namespace {
 
-// Floats of a column that a thread copies at a time, and floats that are worth a second thread.
+// Floats of a column that a thread copies at a time, and about as many floats of several columns.
 constexpr int64_t kStretch = 16 * 1024;
-constexpr int64_t kFloatsPerThread = 64 * 1024;
 
 }  // namespace
 
 void copy_columns(const float* from, int64_t from_ld, float* to, int64_t to_ld, int64_t rows,
                   int64_t cols) {
+  if (rows <= 0 || cols <= 0) return;
   const int64_t stretches = (rows + kStretch - 1) / kStretch;
-  const UseOfThreads threads;
-  const int64_t worth = std::max<int64_t>(1, rows * cols / kFloatsPerThread);
-  const int count = static_cast<int>(std::min<int64_t>(worth, omp_get_max_threads()));
-#pragma omp parallel for num_threads(count) schedule(static)
-  for (int64_t task = 0; task < stretches * cols; ++task) {
-    const int64_t row = task % stretches * kStretch;
-    const int64_t col = task / stretches;
-    std::memcpy(to + row + col * to_ld, from + row + col * from_ld,
-                static_cast<size_t>(std::min(kStretch, rows - row)) * sizeof(float));
-  }
+  const int64_t together = std::clamp<int64_t>(kStretch / rows, 1, cols);  // columns of a task
+  const int64_t groups = (cols + together - 1) / together;
+  const double bytes = static_cast<double>(rows) * static_cast<double>(cols) * sizeof(float);
+  host::parallel_for(
+      stretches * groups, host::threads_for(bytes, host::kBytesPerThread), [&](int64_t task, int) {
+        const int64_t row = task % stretches * kStretch;
+        const int64_t first = task / stretches * together;
+        const auto count = static_cast<size_t>(std::min(kStretch, rows - row));
+        for (int64_t col = first; col < std::min(cols, first + together); ++col) {
+          std::memcpy(to + row + col * to_ld, from + row + col * from_ld, count * sizeof(float));
+        }
+      });
 }
 
 StagingRing::StagingRing(int64_t capacity) : capacity_(capacity) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <system_error>
 #include <utility>
 
 namespace mygemm::cli {
@@ -17,7 +18,11 @@ constexpr auto kBetweenDrawings = std::chrono::milliseconds(200);
 }  // namespace
 
 Progress::Progress(std::string job, int64_t steps) : job_(std::move(job)), steps_(steps) {
-  if (::isatty(STDERR_FILENO)) drawer_ = std::thread([this] { draw_until_ended(); });
+  if (!::isatty(STDERR_FILENO)) return;
+  try {
+    drawer_ = std::thread([this] { draw_until_ended(); });
+  } catch (const std::system_error&) {  // no thread can be started: the work goes on without it
+  }
 }
 
 Progress::~Progress() {

@@ -9,4 +9,7 @@ namespace mygemm::cublas {
 // flop: the operations of the call's products, 0 where there are none.
 void count(Function function, Outcome outcome, double flop);
 
+// A device that a call runs on.
+void note_device(int device);
+
 }  // namespace mygemm::cublas

@@ -15,7 +15,9 @@ Outcome open_session(int told_device, Session* session) {
   if (session->device < 0) return kNoDevice;
   if (told_device >= 0 && told_device != session->device) return kOtherDevice;
   session->handle = thread_handle(session->device);
-  return session->handle ? kTaken : kNoDevice;
+  if (!session->handle) return kNoDevice;
+  note_device(session->device);
+  return kTaken;
 }
 
 void set_up(const Session& session, cudaStream_t stream, bool scalars_on_device, bool pedantic) {

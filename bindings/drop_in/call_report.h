@@ -2,15 +2,15 @@
 // where MYGEMM_REPORT=1 is in the environment.
 #pragma once
 
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <cstdio>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "messages.h"
 
 namespace mygemm::drop_in {
 
@@ -20,22 +20,43 @@ inline bool report_is_wanted() {
     if (!value || !*value || std::strcmp(value, "0") == 0) return false;
     const bool one = std::strcmp(value, "1") == 0;
     if (!one) {
-      std::fprintf(stderr, "mygemm: MYGEMM_REPORT = %s is neither 0 nor 1; taken as 0\n", value);
+      say(print("mygemm: MYGEMM_REPORT = %s is neither 0 nor 1; taken as 0\n", value));
     }
     return one;
   }();
   return wanted;
 }
 
+// The devices that calls were taken on.
+class Devices {
+ public:
+  void add(int device) {
+    const uint64_t bit = device >= 0 && device < 64 ? uint64_t{1} << device : 0;
+    if ((set_.load(std::memory_order_relaxed) & bit) == bit) return;
+    set_.fetch_or(bit, std::memory_order_relaxed);
+  }
+  // ", device 1", ", device 0, device 1".
+  std::string text() const {
+    std::string text;
+    for (int device = 0; device < 64; ++device) {
+      if (set_ >> device & 1) text += ", device " + std::to_string(device);
+    }
+    return text;
+  }
+
+ private:
+  std::atomic<uint64_t> set_{0};
+};
+
 // The heading, once for a process: several drop-in libraries share the report, and know of each
-// other by the environment.
-inline void begin_report() {
+// other by the environment. The second one's names its devices where it has any.
+inline std::string begin_report(const std::string& devices) {
   constexpr const char* kBegun = "MYGEMM_REPORT_BEGUN";
   const std::string process = std::to_string(getpid());
   const char* begun = std::getenv(kBegun);
-  if (begun && process == begun) return;
+  if (devices.empty() && begun && process == begun) return "";
   setenv(kBegun, process.c_str(), 1);
-  std::fputs("mygemm: calls of this process\n", stderr);
+  return "mygemm: calls of " + this_process() + devices + "\n";
 }
 
 // Counts by function and by outcome, both numbered from 0.
@@ -64,19 +85,15 @@ class CallCounts {
     return {calls_[function][outcome], flop_[function][outcome]};
   }
 
-  // Calls print(function) for each function with a count, after a heading. Processes that call none
-  // of our functions print nothing: a preloaded library is in every child.
-  // Returns whether there was one.
-  template <class Print>
-  bool report(Print print) const {
-    bool begun = false;
+  // A heading and line(function) for each function with a count; "" where there is none. Processes
+  // that call none of our functions print nothing: a preloaded library is in every child.
+  template <class Line>
+  std::string report(const Devices& devices, Line line) const {
+    std::string text;
     for (size_t function = 0; function < kFunctions; ++function) {
-      if (!is_used(function)) continue;
-      if (!begun) begin_report();
-      begun = true;
-      print(function);
+      if (is_used(function)) text += line(function);
     }
-    return begun;
+    return text.empty() ? text : begin_report(devices.text()) + text;
   }
 
  private:

@@ -6,7 +6,7 @@
 
 namespace mygemm::host {
 
-// Runs any problem, in FP64, on as many threads as OpenMP has when it is launched.
+// Runs any problem, in FP64, on as many threads as num_threads() says when it is launched.
 inline const char* configure_cross_entropy(const CrossEntropyKernel& kernel,
                                            const CrossEntropyFacts& facts,
                                            const DeviceTraits& device, const PlanOptions&,

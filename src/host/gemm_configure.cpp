@@ -8,8 +8,8 @@ namespace {
 // Fixed overhead of one product in seconds: 16^3 on one core.
 constexpr double kCallSeconds = 0.5e-6, kCblasCallSeconds = 0.1e-6;
 
-// There is no grid: the launch uses the number of threads that OpenMP gives at that moment, on
-// which results do not depend.
+// There is no grid: the launch uses the number of threads that num_threads() gives at that moment,
+// on which results do not depend.
 void configure(const GemmKernel& kernel, const GemmFacts& facts, const DeviceTraits& device,
                double call_seconds, GemmConfig* config) {
   config->seconds = call_seconds * static_cast<double>(facts.problem.batch_count) +

@@ -3,10 +3,18 @@
 
 namespace mygemm::host {
 
-// Finds a CBLAS with dlopen on first use: its file name, or nullptr. See cblas.cpp.
+// Finds a CBLAS on first use: the name of its file, or nullptr. See cblas.cpp.
 const char* find_cblas();
 
-// Threads that the host kernels use: OpenMP's answer at this moment.
+// Threads that the host kernels use: OpenMP's answer at this moment, or less where it is the number
+// of processors and other processes of a job share them.
 int num_threads();
+
+// Processors that this process may run on.
+int num_processors();
+
+// Says that this process is one of so many of a job on a node, and how many processors of the node
+// the job has; 0: all.
+void share_node(int processes, int processors);
 
 }  // namespace mygemm::host

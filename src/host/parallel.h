@@ -1,16 +1,13 @@
-// Threads of the host backend: the only file of it that knows OpenMP. Without OpenMP everything
-// here still works, on one thread. What a loop computes never depends on the number of threads:
-// callers divide work by size alone.
+// Loops on several threads of the host backend. What a loop computes never depends on the number of
+// threads: callers divide work by size alone.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "host/host.h"
+#include "host/thread_pool.h"
 
 namespace mygemm::host {
 
@@ -29,20 +26,25 @@ inline int threads_for(double work, int64_t work_per_thread) {
 // different slots in [0, threads), so that a slot can own scratch memory. body must not throw.
 template <class Body>
 void parallel_for(int64_t count, int threads, const Body& body) {
-#ifdef _OPENMP
-  // Dynamic: items at the edges are smaller, and cores may be busy with something else.
-  if (threads > 1 && count > 1) {
-#pragma omp parallel num_threads(threads)
-    {
-      const int slot = omp_get_thread_num();
-#pragma omp for schedule(dynamic, 1)
-      for (int64_t index = 0; index < count; ++index) body(index, slot);
-    }
+  if (threads <= 1 || count <= 1) {
+    for (int64_t index = 0; index < count; ++index) body(index, 0);
     return;
   }
-#endif
-  static_cast<void>(threads);
-  for (int64_t index = 0; index < count; ++index) body(index, 0);
+  // Indices are taken one by one: items at the edges are smaller, cores may be busy with something
+  // else, and threads may come late or not at all.
+  struct Loop {
+    const Body& body;
+    const int64_t count;
+    std::atomic<int64_t> next{0};
+  } loop{body, count};
+  const auto task = [](void* context, int slot) {
+    Loop& shared = *static_cast<Loop*>(context);
+    for (int64_t index;
+         (index = shared.next.fetch_add(1, std::memory_order_relaxed)) < shared.count;) {
+      shared.body(index, slot);
+    }
+  };
+  run_on_threads(static_cast<int>(std::min<int64_t>(threads, count)), task, &loop);
 }
 
 }  // namespace mygemm::host

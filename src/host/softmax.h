@@ -5,7 +5,7 @@
 
 namespace mygemm::host {
 
-// Both run any problem, on as many threads as OpenMP has when they are launched.
+// Both run any problem, on as many threads as num_threads() says when they are launched.
 inline const char* configure_softmax(const SoftmaxKernel& kernel, const SoftmaxFacts& facts,
                                      const DeviceTraits& device, const PlanOptions&,
                                      SoftmaxConfig* config) {

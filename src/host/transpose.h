@@ -1,5 +1,5 @@
 // The transpose kernels of the host: configure functions and launchers. They run on as many threads
-// as OpenMP has when they are launched. Includes no CUDA header.
+// as num_threads() says when they are launched. Includes no CUDA header.
 #pragma once
 
 #include "kernels/transpose/cost.h"

@@ -124,10 +124,13 @@ TEST(Environment, LogHasOneLineForEachCall) {
       << text;
   EXPECT_NE(text.find("status=0"), std::string::npos) << text;
   EXPECT_NE(text.find("--ldin 1 --ldout 2 --batch 1 --stride-in 0 --stride-out 0 --in-place 0 # "
-                      "kernel=none status=7\n"),
+                      "kernel=none status=7 process="),
             std::string::npos)
       << text;
-  EXPECT_TRUE(text.ends_with("# kernel=none status=0\n")) << text;
+  EXPECT_NE(text.rfind("# kernel=none status=0 process=" + std::to_string(getpid())),
+            std::string::npos)
+      << text;
+  EXPECT_TRUE(text.ends_with(" device=host\n")) << text;
 }
 
 TEST(Environment, LogThatCannotBeOpenedIsLostAlone) {

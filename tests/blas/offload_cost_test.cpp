@@ -47,6 +47,14 @@ TEST(BlasOffloadCost, PaysForTheStartOutOfWhatItWouldHaveSaved) {
   EXPECT_FALSE(decision.worth({10, 10, 10, false}, 1));
 }
 
+TEST(BlasOffloadCost, BySizeIsTheSameFromTheFirstProductOn) {
+  for (int call = 0; call < 3; ++call) {
+    EXPECT_FALSE(is_worth_by_size(kRates, {100, 100, 100, false}));
+    EXPECT_FALSE(is_worth_by_size(kRates, {1, 100'000, 10'000, false}));
+    EXPECT_TRUE(is_worth_by_size(kRates, {1000, 1000, 1000, false}));
+  }
+}
+
 TEST(BlasOffloadCost, OfOneHugeProductPaysAtOnce) {
   OffloadDecision decision(kRates);
   EXPECT_TRUE(decision.worth({10'000, 10'000, 10'000, false}, 16));

@@ -1,9 +1,15 @@
 // Tests of the drop-in BLAS on the emulator: a GPU without memory, and failures of CUDA at every
 // point of a product.
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include "blas/offload.h"
 #include "blas/pipeline.h"
 #include "memory.h"
 #include "owned_product.h"
@@ -77,6 +83,44 @@ TEST(BlasPipelineFailure, LeavesTheRestToTheHostWhereCudaFails) {
   }
   EXPECT_GT(untouched, 3);
   EXPECT_GT(finished_by_host, 50);
+}
+
+TEST(BlasPipelineFailure, ProcessesThatShareADeviceHaveEqualPartsOfHalfOfIt) {
+  constexpr int64_t kHalf = emulator::kDeviceMemoryBytes / 2 / sizeof(float);
+  constexpr int64_t kAny = int64_t{1} << 40;
+  for (const int processes : {2, 4, 7}) {
+    const Pipeline first({{kAny, 256, 16}, 1024, 0, processes});
+    const Pipeline second({{kAny, 256, 16}, 1024, 0, processes});
+    EXPECT_EQ(first.most_device_floats(), kHalf / processes);
+    EXPECT_EQ(second.most_device_floats(), first.most_device_floats());
+  }
+}
+
+// In a process of its own: it has no GPU afterwards.
+[[noreturn]] void lose_the_gpu() {
+  char path[] = "/tmp/mygemm_lost_XXXXXX";
+  const int file = mkstemp(path);
+  dup2(file, STDERR_FILENO);
+  OwnedProduct first(false, true, 40, 48, 24, 0.5f);
+  const bool taken = multiply_on_gpu(first.product());
+  records_until_failure = 0;
+  OwnedProduct lost(false, true, 40, 48, 24, 0.5f);
+  for (int call = 0; call < 3; ++call) {
+    if (!multiply_on_gpu(lost.product())) continue;
+    std::_Exit(1);
+  }
+  std::ifstream stream(path);
+  const std::string said{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  unlink(path);
+  const std::string expected =
+      "mygemm: process " + std::to_string(getpid()) + ", device 0: the GPU is lost: ";
+  const bool once = said.starts_with(expected) && said.find('\n') == said.size() - 1;
+  std::_Exit(taken && lost.unchanged() && !offload_is_possible() && once ? 0 : 2);
+}
+
+TEST(BlasPipelineFailure, AGpuThatIsLostIsToldOfOnce) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(lose_the_gpu(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 """libmygemm_blas.so preloaded into programs that know nothing of it, the calls it took counted.
 
-Usage: blas_test.py LIBRARY [unittest options]. Debian's libblas-test, liblapack-test, python3-numpy
-and octave; a test whose program is not installed is skipped, and where all are, the exit status is
-77. With MYGEMM_BLAS_OFFLOAD=always in the environment (on a machine with a GPU) every product that
-reads its operands must have run there.
+Usage: blas_test.py LIBRARY STAND_IN [unittest options]. STAND_IN: stand_in_blas.c, compiled. From
+Debian: libblas-test, liblapack-test, python3-numpy, octave; a test whose program is not installed
+is skipped, and where all are, the exit status is 77. With MYGEMM_BLAS_OFFLOAD=always in the
+environment (on a machine with a GPU) every product that reads its operands must have run there.
 """
 import collections
 import os
@@ -15,7 +15,7 @@ import sys
 import tempfile
 import unittest
 
-LIBRARY = None  # set from the command line
+LIBRARY = STAND_IN = None  # set from the command line
 SKIPPED = 77
 REPORT_LINE = re.compile(r"^mygemm:   (\w+) +(\d+) taken, (\d+) on the GPU(?:, (\d+) refused)?$",
                          re.M)
@@ -172,14 +172,43 @@ class HostBlas(Program):
 
     ON_HOST = {"MYGEMM_BLAS_OFFLOAD": "never", "MYGEMM_LOG": "stderr"}
 
-    def test_the_reference_alone_whose_cblas_calls_us_by_name(self):
+    def call(self, blas, preload):
+        """A product in a process with `blas`: the kernel that computed it, the calls of the
+        stand-in, and the files of libraries."""
+        result, calls = run("/usr/bin/python3", "-c", CALL_BESIDE_A_BLAS, blas, LIBRARY,
+                            library_path="", preload=preload, **self.ON_HOST)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(calls["cblas_sgemm"].taken, 1)  # one that comes back is not counted
+        stand_in_calls, files = result.stdout.split("\n", 1)
+        return re.search(r"kernel=(\w+)", result.stderr)[1], int(stand_in_calls), files
+
+    def test_the_one_that_the_process_has_is_called_and_no_other_opened(self):
+        for preload in False, True:
+            kernel, stand_in_calls, files = self.call(STAND_IN, preload)
+            self.assertEqual((kernel, stand_in_calls), ("host_cblas", 1))
+            self.assertNotIn("openblas", files)
+
+    def test_its_openmp_does_not_keep_a_child_waiting(self):
+        result, _ = run("/usr/bin/python3", "-c", CALL_BESIDE_A_BLAS + CALL_IN_A_CHILD, STAND_IN,
+                        LIBRARY, library_path="", preload=False, **self.ON_HOST)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(re.findall(r"kernel=(\w+)", result.stderr), ["host_cblas"] * 2)
+        self.assertEqual(re.findall(r"calls: (\d+)", result.stdout), ["1"])  # our loops ran
+
+    def test_the_reference_is_slower_than_our_loops_and_no_other_is_opened(self):
+        for preload in False, True:
+            kernel, stand_in_calls, files = self.call(REFERENCE / "libblas.so.3", preload)
+            self.assertEqual((kernel, stand_in_calls), ("host_blocked", 0))
+            self.assertNotIn("openblas", files)
+
+    def test_the_reference_alone(self):
         path = self.only_blas(REFERENCE / "libblas.so.3")
         result, calls = run(ARCHITECTURE / "blas/xscblat3", library_path=path,
                             stdin=only_sgemm((ARCHITECTURE / "blas/sin3").read_text()),
                             cwd=self.scratch, **self.ON_HOST)
         self.assertEqual(result.stdout.count("PASSED"), 3, result.stdout)
-        self.assertEqual(set(calls), {"cblas_sgemm"})  # those that come back are not counted
-        self.assertIn("host_cblas", result.stderr)
+        self.assertEqual(set(calls), {"cblas_sgemm"})
+        self.assertFalse("host_cblas" in result.stderr)  # which is long
 
     def test_the_library_itself_as_the_machines_blas(self):
         path = self.only_blas(LIBRARY)
@@ -211,6 +240,25 @@ class NoBlas(Program):
         self.assertEqual(result.stderr.count("MYGEMM_BLAS_OFFLOAD = sometimes is none of"), 1)
         self.assertEqual(calls["cblas_sgemm"].taken, 1)
 
+    def test_the_block_of_pblas(self):
+        for settings, expected in (({"MYGEMM_PBLAS_BLOCK": "512"}, "512 32"),
+                                   ({"MYGEMM_PBLAS_BLOCK": "0"}, "32 32"),
+                                   ({"MYGEMM_BLAS_OFFLOAD": "never"}, "32 32"),
+                                   ({"MYGEMM_BLAS_OFFLOAD": "never",
+                                     "MYGEMM_PBLAS_BLOCK": "many"}, "32 32")):
+            result, _ = run("/usr/bin/python3", "-c", BLOCKS_OF_PBLAS, LIBRARY, preload=False,
+                            library_path="", **settings)
+            self.assertEqual(result.stdout.strip(), expected)
+            self.assertEqual(result.stderr.count("MYGEMM_PBLAS_BLOCK = many is none of: numbers"),
+                             int("many" in settings.values()))
+
+    def test_a_report_names_process_and_rank(self):
+        for launcher, rank in ({}, ""), ({"OMPI_COMM_WORLD_RANK": "7",
+                                          "OMPI_COMM_WORLD_LOCAL_RANK": "3"}, ", rank 7"):
+            result, _ = run("/usr/bin/python3", "-c", CALL_BY_CTYPES, LIBRARY, preload=False,
+                            library_path="", MYGEMM_BLAS_OFFLOAD="never", **launcher)
+            self.assertRegex(result.stderr, rf"(?m)^mygemm: calls of process \d+{rank}$")
+
     def test_a_wrong_report_is_named_and_ignored(self):
         for value, said in ("yes", 1), ("0", 0), ("", 0):
             result, calls = run("/usr/bin/python3", "-c", CALL_BY_CTYPES, LIBRARY, preload=False,
@@ -228,6 +276,40 @@ class NoBlas(Program):
         self.assertNotIn("slow loops", result.stderr)
         self.assertEqual(calls["cblas_sgemm"].taken, 1)
 
+
+CALL_BESIDE_A_BLAS = """
+import ctypes, sys
+f, i = ctypes.c_float, ctypes.c_int
+blas = ctypes.CDLL(sys.argv[1])
+n = 200
+a, c = ((f * (n * n))(*[value] * (n * n)) for value in (1, 3))
+sgemm = ctypes.CDLL(sys.argv[2]).cblas_sgemm
+sgemm(i(101), i(111), i(112), i(n), i(n), i(n), f(1), a, i(n), a, i(n), f(1), c, i(n))
+assert set(c) == {n + 3.0}
+try:
+    print(i.in_dll(blas, "stand_in_calls").value)
+except ValueError:
+    print(0)
+print({line.split()[-1] for line in open("/proc/self/maps")})
+"""
+
+CALL_IN_A_CHILD = """
+import os, signal
+sys.stdout.flush()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    sgemm(i(101), i(111), i(112), i(n), i(n), i(n), f(1), a, i(n), a, i(n), f(0), c, i(n))
+    print("calls:", i.in_dll(blas, "stand_in_calls").value, flush=True)
+    os._exit(set(c) != {float(n)})
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+BLOCKS_OF_PBLAS = """
+import ctypes, sys
+pilaenv = ctypes.CDLL(sys.argv[1]).pilaenv_
+print(*(pilaenv(ctypes.byref(ctypes.c_int(0)), letter) for letter in (b"S", b"D")))
+"""
 
 REFUSED_CALLS = """
 import ctypes, sys
@@ -254,7 +336,7 @@ assert set(c) == {2.0 * n + 3}
 
 
 if __name__ == "__main__":
-    LIBRARY = pathlib.Path(sys.argv.pop(1)).resolve()
+    LIBRARY, STAND_IN = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(2))
     ran = unittest.main(exit=False).result
     if ran.testsRun == 0:
         sys.exit("no test was selected")

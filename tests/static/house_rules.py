@@ -31,6 +31,7 @@ LAYERS = [
     r"kernels/gemm/persistent/stream_k\.h",       # a part of every Config of a product
     r"kernels/.*",
     r"ptx/.*",
+    r"launcher\.(h|cpp)",
     r"problem\.h|device_traits\.h|devices\.cpp|status\.(h|cpp)",
     r"mygemm/mygemm\.h",
     r"mygemm/types\.h",

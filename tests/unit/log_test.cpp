@@ -1,14 +1,13 @@
 // Unit tests: the lines of MYGEMM_LOG, letter by letter, since mygemm-bench replays them.
 #include "log.h"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "unit/problems.h"
 
@@ -175,20 +174,25 @@ TEST_F(LogFile, GetsOneLineACall) {
     CallLog log;
     log.open(path_);
     ASSERT_TRUE(log.is_open());
+    log.set_place(opened == 0 ? -1 : 5, opened - 1);
     log.write(describe(transpose(4, 2, 3)), "host_blocked",
               opened == 0 ? MYGEMM_STATUS_SUCCESS : MYGEMM_STATUS_EXECUTION_FAILED);
   }
   const std::string call =
       "mygemm transpose --element-size 4 --rows 2 --cols 3 --ldin 3 --ldout 2 --batch 1 "
       "--stride-in 0 --stride-out 0 --in-place 0 # kernel=host_blocked status=";
-  EXPECT_EQ(text(), call + "0\n" + call + "13\n");
+  const std::string process = " process=" + std::to_string(getpid());
+  EXPECT_EQ(text(),
+            call + "0" + process + " device=host\n" + call + "13" + process + " rank=5 device=0\n");
 }
 
 TEST_F(LogFile, SaysWhereNoKernelRan) {
   CallLog log;
   log.open(path_);
+  log.set_place(-1, -1);
   log.write("call", nullptr, MYGEMM_STATUS_INVALID_VALUE);
-  EXPECT_EQ(text(), "mygemm call # kernel=none status=7\n");
+  EXPECT_EQ(text(), "mygemm call # kernel=none status=7 process=" + std::to_string(getpid()) +
+                        " device=host\n");
 }
 
 TEST(Log, IsOffWithoutADestination) {
