@@ -1,0 +1,352 @@
+// The steps of a masked softmax on the elements of one row that a thread holds in registers. Device
+// only.
+//
+// Elements are held as t = s + mask in FP32, -inf where they are masked. `rest` of a pack is how many
+// of its elements come before the row's first one that is masked by its number.
+#pragma once
+
+#include "kernels/softmax/masked.h"
+#include "kernels/softmax/packs.cuh"
+
+namespace mygemm {
+
+// A row, or columns of a wide one, as far as it is not masked.
+struct MaskedRow {
+  int64_t number, column;  // of the first element
+  int64_t mask;            // number of the mask's element for that
+  int64_t valid;           // columns that are not masked by their number
+  int64_t cols;
+
+  __device__ __forceinline__ MaskedRow(const SoftmaxProblem& p, const SoftmaxMasking& m, int64_t r)
+      : number(r), column(0), cols(p.cols) {
+    const SoftmaxMasking::Place at = m.place_of(r);
+    valid = m.valid_columns(at, p.cols);
+    mask = m.mask_strides.offset(at);
+  }
+  // `count` columns from `first` on, or as many as there are.
+  __device__ __forceinline__ MaskedRow part(const SoftmaxMasking& m, int64_t first,
+                                            int count) const {
+    MaskedRow some = *this;
+    some.column = first;
+    some.mask += first * m.mask_stride_col;
+    some.valid = min(int64_t{count}, valid - first);
+    some.cols = min(int64_t{count}, cols - first);
+    return some;
+  }
+  template <class Format>
+  __device__ __forceinline__ char* address(const TypedMatrix& matrix) const {
+    return address_of<Format>(matrix, number, column);
+  }
+};
+
+// The packs of a thread: number first + k * stride for k = 0 on.
+struct MaskedPlace {
+  int first, stride;
+
+  __device__ __forceinline__ int pack(int k) const { return first + k * stride; }
+};
+
+// The part of a place that lies before element `end` of a row, for load() and store().
+template <int kPack>
+struct PartOfPlace {
+  static constexpr bool kRagged = false;
+  MaskedPlace at;
+  int end;
+
+  __device__ __forceinline__ PartOfPlace(const MaskedPlace& place, int64_t columns)
+      : at(place), end(static_cast<int>(columns)) {}
+  __device__ int pack(int k) const { return at.pack(k); }
+  __device__ bool whole(int k) const { return at.pack(k) * kPack < end; }
+  __device__ bool has(int k, int) const { return whole(k); }
+  // Elements of pack k before the end; 0 or less, and kPack or more, mean none and all.
+  __device__ int rest(int k) const { return end - at.pack(k) * kPack; }
+};
+
+// The factors of x: s = scale * x, or cap * tanh(inner * x).
+struct MaskedScale {
+  float scale, cap, inner;
+
+  __device__ __forceinline__ MaskedScale(const SoftmaxProblem& p, const SoftmaxMasking& m)
+      : scale(p.scale), cap(m.softcap), inner(m.capped_scale) {}
+};
+
+// The exponential of t - reference, which is 0 or less.
+template <bool kAccurate>
+__device__ __forceinline__ float masked_exp(float difference) {
+  if constexpr (kAccurate) {
+    constexpr float kBias = kRounder + 127.0f;  // see accurate_exp()
+    const float biased = fmaxf(fmaf(difference, kLog2E, kBias), kRounder + 1.0f);
+    const float integer = biased - kBias;
+    const float rest = fmaf(difference, kLog2ELow, fmaf(difference, kLog2E, -integer));
+    return ptx::exp2_approx(rest) * __uint_as_float(__float_as_uint(biased) << 23);
+  } else {
+    return ptx::exp2_approx(difference * kLog2E);
+  }
+}
+
+// The exponentials' reference, from the largest t: 0 where nothing is left.
+__device__ __forceinline__ float masked_reference(float maximum) {
+  return maximum > -INFINITY ? maximum : 0.0f;
+}
+
+// What the results of a row are made of. A sum of 0 is that of a row with nothing left.
+struct MaskedResult {
+  float reference;
+  float factor;  // of exponentials; log: the logarithm of their sum
+  float fill;    // of elements that are masked by their number
+  bool log_mode;
+
+  __device__ __forceinline__ MaskedResult(const SoftmaxProblem& p, const SoftmaxMasking& m,
+                                          float maximum, float sum)
+      : reference(masked_reference(maximum)), log_mode(p.log_mode()) {
+    const bool empty = sum == 0.0f;
+    const float of_empty = m.empty_rows_are_zero ? 0.0f : NAN;
+    // 1 / sum to the last bit or the next; exactly 1 for a sum of 1.
+    const float inverse = ptx::reciprocal_approx(sum);
+    const float closer = fmaf(fmaf(-sum, inverse, 1.0f), inverse, inverse);
+    factor = empty ? of_empty : log_mode ? logf(sum) : closer;
+    fill = empty && !m.empty_rows_are_zero ? NAN : log_mode ? -INFINITY : 0.0f;
+  }
+  __device__ __forceinline__ float of_exponential(float e) const { return e * factor; }
+  __device__ __forceinline__ float logarithm(float t) const { return (t - reference) - factor; }
+};
+
+// Element c of a row of the mask, wherever its columns lie.
+__device__ __forceinline__ float mask_element(const SoftmaxMasking& m, int64_t row, int64_t c) {
+  const int64_t i = row + c * m.mask_stride_col;
+  switch (m.mask_type) {
+    case MYGEMM_R_32F: return static_cast<const float*>(m.mask)[i];
+    case MYGEMM_R_16F: return to_float(static_cast<const __half*>(m.mask)[i]);
+    case MYGEMM_R_16BF: break;
+  }
+  return to_float(static_cast<const __nv_bfloat16*>(m.mask)[i]);
+}
+
+// t = fma(x, scale, mask) in the place of x or of s, or -inf.
+template <class Format, int kPacks, class T>
+__device__ __forceinline__ void add_mask_of(const SoftmaxMasking& m, int64_t row,
+                                            const PartOfPlace<Format::kPack>& at, float factor,
+                                            float (&t)[kPacks][Format::kPack]) {
+  constexpr int kPack = Format::kPack;
+  using Bits = PackBits<T, kPack>;
+  Bits bits[kPacks];
+#pragma unroll
+  for (int k = 0; k < kPacks; ++k) {
+    const T* first = static_cast<const T*>(m.mask) + row;
+    if (at.whole(k)) bits[k] = reinterpret_cast<const Bits*>(first)[at.pack(k)];
+  }
+#pragma unroll
+  for (int k = 0; k < kPacks; ++k) {
+    if (!at.whole(k)) continue;
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) {
+      const float mask = element_of<T>(bits[k].word, i);
+      t[k][i] = mask == -INFINITY ? -INFINITY : fmaf(t[k][i], factor, mask);
+    }
+  }
+}
+
+// Loads x and makes t of it: s + mask.
+template <class Format, int kPacks, bool kMask>
+__device__ __forceinline__ void load_scores(const SoftmaxProblem& p, const SoftmaxMasking& m,
+                                            const MaskedRow& row, const MaskedPlace& place,
+                                            float (&t)[kPacks][Format::kPack]) {
+  constexpr int kPack = Format::kPack;
+  const PartOfPlace<kPack> at(place, row.valid);
+  const MaskedScale scale(p, m);
+  Packs<Format, kPacks> x;
+  load(x, row.address<Format>(p.in), p.in.type, at, 0.0f);
+  const bool caps = scale.cap != 0.0f;
+#pragma unroll
+  for (int k = 0; k < kPacks; ++k) {
+    x.get(k, p.in.type, t[k]);
+    if (!at.whole(k)) continue;
+    if (caps) {
+#pragma unroll
+      for (float& v : t[k]) v = scale.cap * tanhf(v * scale.inner);
+    } else if (!kMask) {
+#pragma unroll
+      for (float& v : t[k]) v *= scale.scale;
+    }
+  }
+  if constexpr (kMask) {
+    const float factor = caps ? 1.0f : scale.scale;
+    if constexpr (kPack == 1) {
+#pragma unroll
+      for (int k = 0; k < kPacks; ++k) {
+        if (!at.whole(k)) continue;
+        const float mask = m.mask ? mask_element(m, row.mask, at.pack(k)) : 0.0f;
+        t[k][0] = mask == -INFINITY ? -INFINITY : m.mask ? fmaf(t[k][0], factor, mask)
+                                                         : t[k][0] * factor;
+      }
+    } else if (m.mask_type == MYGEMM_R_32F) {
+      add_mask_of<Format, kPacks, float>(m, row.mask, at, factor, t);
+    } else if (m.mask_type == MYGEMM_R_16F) {
+      add_mask_of<Format, kPacks, __half>(m, row.mask, at, factor, t);
+    } else {
+      add_mask_of<Format, kPacks, __nv_bfloat16>(m, row.mask, at, factor, t);
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < kPacks; ++k) {
+    const int rest = at.rest(k);
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) t[k][i] = i < rest ? t[k][i] : -INFINITY;
+  }
+}
+
+template <int kPacks, int kPack>
+__device__ __forceinline__ float largest_score(const float (&t)[kPacks][kPack]) {
+  float maximum = -INFINITY;
+#pragma unroll
+  for (int k = 0; k < kPacks; ++k) {
+    maximum = fmaxf(maximum, combine_pairs<kPack>(t[k], [](float a, float b) { return fmaxf(a, b); }));
+  }
+  return maximum;
+}
+
+// The sum of the exponentials, which replace t unless logarithms are wanted. Packs of nothing but
+// masked elements, which neighbouring threads mostly have together, are passed over.
+template <class Format, int kPacks>
+__device__ __forceinline__ float masked_exponentials(bool log_mode,
+                                                     const PartOfPlace<Format::kPack>& at,
+                                                     float reference,
+                                                     float (&t)[kPacks][Format::kPack]) {
+  float sum[kPacks];
+#pragma unroll
+  for (int k = 0; k < kPacks; ++k) {
+    sum[k] = 0.0f;
+    if (!at.whole(k)) continue;
+    float e[Format::kPack];
+#pragma unroll
+    for (int i = 0; i < Format::kPack; ++i) {
+      e[i] = masked_exp<Format::kAccurate>(t[k][i] - reference);
+      if (!log_mode) t[k][i] = e[i];
+    }
+    sum[k] = sum_of<Format::kPack>(e);
+  }
+  return sum_of<kPacks>(sum);
+}
+
+// Stores y made of the exponentials, or of t for logarithms.
+template <class Format, int kPacks>
+__device__ __forceinline__ void store_results(const SoftmaxProblem& p, const MaskedRow& row,
+                                              const MaskedPlace& place, const MaskedResult& result,
+                                              const float (&t)[kPacks][Format::kPack]) {
+  constexpr int kPack = Format::kPack;
+  const PartOfPlace<kPack> at(place, row.valid);
+  Packs<Format, kPacks> y;
+#pragma unroll
+  for (int k = 0; k < kPacks; ++k) {
+    float value[kPack];
+    const int rest = at.rest(k);
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) {
+      value[i] = result.log_mode ? result.logarithm(t[k][i]) : result.of_exponential(t[k][i]);
+      value[i] = i < rest ? value[i] : result.fill;
+    }
+    y.set(k, p.out.type, value);
+  }
+  store(y, row.address<Format>(p.out), p.out.type, PartOfPlace<kPack>(place, row.cols));
+}
+
+// The row of which a team of threads holds all elements, in one pass.
+template <class Format, int kPacks, bool kMask, class Team>
+__device__ __forceinline__ void masked_forward(const SoftmaxProblem& p, const SoftmaxMasking& m,
+                                               const MaskedRow& row, const MaskedPlace& place,
+                                               Team& team) {
+  float t[kPacks][Format::kPack];
+  load_scores<Format, kPacks, kMask>(p, m, row, place, t);
+  const float maximum = team.template reduce<Max>(largest_score(t));
+  const float sum = team.template reduce<Sum>(masked_exponentials<Format>(
+      p.log_mode(), {place, row.valid}, masked_reference(maximum), t));
+  store_results<Format>(p, row, place, MaskedResult(p, m, maximum, sum), t);
+}
+
+// ---- gradients ----------------------------------------------------------------------------------
+
+// The derivative of s with respect to scale * x: 1 - tanh^2 without its cancellation.
+__device__ __forceinline__ float softcap_derivative(const MaskedScale& scale, float x) {
+  const float e = ptx::exp2_approx(-2.0f * kLog2E * fabsf(x * scale.inner));
+  const float below = ptx::reciprocal_approx(1.0f + e);
+  return 4.0f * e * below * below;
+}
+
+// y and dy of a row, as a thread holds them.
+template <class Format, int kPacks>
+struct MaskedGradient {
+  static constexpr int kPack = Format::kPack;
+  Packs<Format, kPacks> y, dy;
+
+  __device__ __forceinline__ void load_row(const SoftmaxProblem& p, const MaskedRow& row,
+                                           const PartOfPlace<kPack>& at) {
+    load(y, row.address<Format>(p.in), p.in.type, at, 0.0f);
+    load(dy, row.address<Format>(p.dy), p.dy.type, at, 0.0f);
+  }
+  // The thread's part of the row's sum.
+  __device__ __forceinline__ float sum(const SoftmaxProblem& p, const PartOfPlace<kPack>& at) const {
+    const float masked = p.log_mode() ? -INFINITY : 0.0f;
+    float sum = 0.0f;
+#pragma unroll
+    for (int k = 0; k < kPacks; ++k) {
+      if (!at.whole(k)) continue;
+      float y_value[kPack], dy_value[kPack];
+      y.get(k, p.in.type, y_value);
+      dy.get(k, p.dy.type, dy_value);
+      const int rest = at.rest(k);
+#pragma unroll
+      for (int i = 0; i < kPack; ++i) {
+        if (i < rest && y_value[i] != masked) add_gradient_term(p, sum, y_value[i], dy_value[i]);
+      }
+    }
+    return sum;
+  }
+  // dx from the row's sum, in the place of dy.
+  __device__ __forceinline__ void finish(const SoftmaxProblem& p, const SoftmaxMasking& m,
+                                         const MaskedRow& row, const PartOfPlace<kPack>& at,
+                                         float sum) {
+    const float masked = p.log_mode() ? -INFINITY : 0.0f;
+    const MaskedScale scale(p, m);
+    const bool caps = scale.cap != 0.0f;
+    Packs<Format, kPacks> x;
+    if (caps) load(x, row.address<Format>(m.x), m.x.type, at, 0.0f);
+#pragma unroll
+    for (int k = 0; k < kPacks; ++k) {
+      float y_value[kPack], value[kPack];
+      y.get(k, p.in.type, y_value);
+      dy.get(k, p.dy.type, value);
+      const int rest = at.rest(k);
+#pragma unroll
+      for (int i = 0; i < kPack; ++i) {
+        const bool counts = i < rest && y_value[i] != masked;
+        value[i] =
+            counts ? gradient_of<Format::kAccurate>(p, y_value[i], value[i], sum) : 0.0f;
+      }
+      if (caps) {
+        float x_value[kPack];
+        x.get(k, m.x.type, x_value);
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+          const float slope = softcap_derivative(scale, x_value[i]);
+          value[i] = i < rest && y_value[i] != masked ? value[i] * slope : 0.0f;
+        }
+      }
+      dy.set(k, p.out.type, value);
+    }
+  }
+};
+
+template <class Format, int kPacks, class Team>
+__device__ __forceinline__ void masked_backward(const SoftmaxProblem& p, const SoftmaxMasking& m,
+                                                const MaskedRow& row, const MaskedPlace& place,
+                                                Team& team) {
+  const PartOfPlace<Format::kPack> at(place, row.valid);
+  MaskedGradient<Format, kPacks> gradient;
+  gradient.load_row(p, row, at);
+  const float sum = team.template reduce<Sum>(gradient.sum(p, at));
+  gradient.finish(p, m, row, at, sum);
+  store(gradient.dy, row.address<Format>(p.out), p.out.type,
+        PartOfPlace<Format::kPack>(place, row.cols));
+}
+
+}  // namespace mygemm
