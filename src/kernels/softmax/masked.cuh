@@ -265,11 +265,11 @@ __device__ __forceinline__ void masked_forward(const SoftmaxProblem& p, const So
 
 // ---- gradients ----------------------------------------------------------------------------------
 
-// The derivative of s with respect to scale * x: 1 - tanh^2 without its cancellation.
-__device__ __forceinline__ float softcap_derivative(const MaskedScale& scale, float x) {
-  const float e = ptx::exp2_approx(-2.0f * kLog2E * fabsf(x * scale.inner));
-  const float below = ptx::reciprocal_approx(1.0f + e);
-  return 4.0f * e * below * below;
+// The root of the derivative of s with respect to scale * x: 1 / cosh, whose square is 1 - tanh^2
+// without its cancellation.
+__device__ __forceinline__ float softcap_slope_root(const MaskedScale& scale, float x) {
+  const float e = ptx::exp2_approx(-kLog2E * fabsf(x * scale.inner));
+  return 2.0f * e * ptx::reciprocal_approx(fmaf(e, e, 1.0f));
 }
 
 // y and dy of a row, as a thread holds them.
@@ -327,8 +327,8 @@ struct MaskedGradient {
         x.get(k, m.x.type, x_value);
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
-          const float slope = softcap_derivative(scale, x_value[i]);
-          value[i] = i < rest && y_value[i] != masked ? value[i] * slope : 0.0f;
+          const float root = softcap_slope_root(scale, x_value[i]);
+          value[i] = i < rest && y_value[i] != masked ? value[i] * root * root : 0.0f;
         }
       }
       dy.set(k, p.out.type, value);

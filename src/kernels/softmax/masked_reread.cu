@@ -14,7 +14,7 @@ constexpr int kHeld = Format::kPack == 1 ? 8 : 2;
 template <class Format>
 constexpr int kPartColumns = kMaskedRereadThreads * kHeld<Format> * Format::kPack;
 
-template <class Format>
+template <class Format, bool kMask>
 __device__ void forward_row(const SoftmaxProblem& p, const SoftmaxMasking& m, const MaskedRow& row,
                             const MaskedPlace& place, BlockStorage& shared) {
   constexpr int kPacks = kHeld<Format>;
@@ -22,7 +22,7 @@ __device__ void forward_row(const SoftmaxProblem& p, const SoftmaxMasking& m, co
   for (int64_t c = 0; c < row.valid; c += kPartColumns<Format>) {
     const MaskedRow part = row.part(m, c, kPartColumns<Format>);
     float t[kPacks][Format::kPack];
-    load_scores<Format, kPacks, true>(p, m, part, place, t);
+    load_scores<Format, kPacks, kMask>(p, m, part, place, t);
     const float larger = fmaxf(maximum, largest_score(t));
     const float reference = masked_reference(larger);
     sum *= masked_exp<true>(fminf(masked_reference(maximum) - reference, 0.0f));
@@ -36,7 +36,7 @@ __device__ void forward_row(const SoftmaxProblem& p, const SoftmaxMasking& m, co
   for (int64_t c = 0; c < row.cols; c += kPartColumns<Format>) {
     const MaskedRow part = row.part(m, c, kPartColumns<Format>);
     float t[kPacks][Format::kPack];
-    load_scores<Format, kPacks, true>(p, m, part, place, t);
+    load_scores<Format, kPacks, kMask>(p, m, part, place, t);
     masked_exponentials<Format>(p.log_mode(), {place, part.valid}, result.reference, t);
     store_results<Format>(p, part, place, result, t);
   }
@@ -65,7 +65,7 @@ __device__ void backward_row(const SoftmaxProblem& p, const SoftmaxMasking& m, c
   }
 }
 
-template <class Format, bool kBackward>
+template <class Format, bool kBackward, bool kMask>
 __global__ void __launch_bounds__(kMaskedRereadThreads, 2)
     masked_reread(const SoftmaxProblem p, const SoftmaxMasking m) {
   auto& shared = shared_storage<BlockStorage>();
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kMaskedRereadThreads, 2)
     if constexpr (kBackward) {
       backward_row<Format>(p, m, row, place, shared);
     } else {
-      forward_row<Format>(p, m, row, place, shared);
+      forward_row<Format, kMask>(p, m, row, place, shared);
     }
     if (gridDim.x < p.rows) __syncthreads();  // the parts are read before the next row's come
   }
@@ -87,9 +87,10 @@ Status cuda::launch_softmax_masked_reread(const SoftmaxProblem& p, const Softmax
                                           const LaunchContext& context) {
   const auto run = [&](auto format) {
     using Format = decltype(format);
-    return launch(context,
-                  p.backward ? masked_reread<Format, true> : masked_reread<Format, false>, config, p,
-                  *p.masking);
+    const auto with = [&](auto kernel) { return launch(context, kernel, config, p, *p.masking); };
+    if (p.backward) return with(masked_reread<Format, true, false>);
+    if (Format::kPack == 1 || p.masking->mask) return with(masked_reread<Format, false, true>);
+    return with(masked_reread<Format, false, Format::kPack == 1>);
   };
   return config.masked.in_packs ? with_packs(config.masked.widths, run) : run(MixedElements{});
 }
