@@ -167,11 +167,11 @@ struct SoftmaxMasking {
   TypedMatrix x = {};                        // backward with softcap only
   const void* mask = nullptr;
   mygemmDataType_t mask_type = MYGEMM_R_32F;
-  Strides mask_strides;
+  Strides mask_strides = {};
   int64_t mask_stride_col = 1;
   const void* lengths = nullptr;
   mygemmIndexType_t lengths_type = MYGEMM_INDEX_32I;
-  Strides lengths_strides;
+  Strides lengths_strides = {};
   bool causal = false;
   int64_t causal_offset = 0;  // within +-kMostCausalOffset
   bool empty_rows_are_zero = false;

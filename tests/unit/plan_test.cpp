@@ -223,9 +223,10 @@ TEST(Plan, EverySoftmaxKernelIsChosenForSomeProblem) {
     for (int64_t cols = 1; cols <= 1000000; cols *= 10) {
       add_choices(softmax(rows, cols), &chosen);
       add_choices(softmax_backward(rows, cols, MYGEMM_R_16F), &chosen);
+      add_choices(causal(softmax(rows, cols)), &chosen);
     }
   }
-  check_reachable<SoftmaxProblem>(chosen, {"naive", "host_naive"});
+  check_reachable<SoftmaxProblem>(chosen, {"naive", "masked_naive", "host_naive"});
 }
 
 TEST(Plan, EveryCrossEntropyKernelIsChosenForSomeProblem) {
