@@ -34,11 +34,17 @@ const char* configure_softmax_masked_warp(const SoftmaxKernel& kernel, const Sof
                                           const DeviceTraits& device, const PlanOptions&,
                                           SoftmaxConfig* config) {
   MaskedRows rows = masked_rows(facts.problem, facts.shape);
-  if (rows.packs > 32 * rows.most_held()) return "a row has more columns than a warp's registers hold";
-  rows.held = rows.most_held();
-  while (rows.in_packs && rows.held > 1 && rows.packs <= 16 * rows.held) rows.held /= 2;
+  if (rows.packs > 32 * rows.most_held()) {
+    return "a row has more columns than a warp's registers hold";
+  }
+  // Two packs or eight elements of a lane, or more where the whole warp works on a row.
+  rows.held = rows.in_packs ? kMaskedFewPacks : kMaskedFewElements;
+  while (rows.log2_lanes < 5 && rows.packs > rows.held << rows.log2_lanes) ++rows.log2_lanes;
+  if (rows.packs > 32 * rows.held) rows.held = rows.most_held();
+  if (rows.in_packs && rows.packs <= 1) rows.held = 1;
   config->masked = rows;
-  configure_rows(kernel, facts, device, ceil_div(facts.problem.rows, kMaskedWarpThreads / 32),
+  configure_rows(kernel, facts, device,
+                 ceil_div(facts.problem.rows, kMaskedWarpThreads >> rows.log2_lanes),
                  kMaskedWarpThreads, config);
   return nullptr;
 }

@@ -1,8 +1,8 @@
 // The steps of a masked softmax on the elements of one row that a thread holds in registers. Device
 // only.
 //
-// Elements are held as t = s + mask in FP32, -inf where they are masked. `rest` of a pack is how many
-// of its elements come before the row's first one that is masked by its number.
+// Elements are held as t = s + mask in FP32, -inf where they are masked. The elements of a pack that
+// come before the row's first one that is masked by its number are the first `rest`.
 #pragma once
 
 #include "kernels/softmax/masked.h"
@@ -17,9 +17,10 @@ struct MaskedRow {
   int64_t valid;           // columns that are not masked by their number
   int64_t cols;
 
-  __device__ __forceinline__ MaskedRow(const SoftmaxProblem& p, const SoftmaxMasking& m, int64_t r)
+  __device__ __forceinline__ MaskedRow(const SoftmaxProblem& p, const SoftmaxMasking& m,
+                                       const MaskedDivisors& divisors, int64_t r)
       : number(r), column(0), cols(p.cols) {
-    const SoftmaxMasking::Place at = m.place_of(r);
+    const SoftmaxMasking::Place at = divisors.narrow ? divisors.place_of(r) : m.place_of(r);
     valid = m.valid_columns(at, p.cols);
     mask = m.mask_strides.offset(at);
   }
@@ -57,7 +58,7 @@ struct PartOfPlace {
       : at(place), end(static_cast<int>(columns)) {}
   __device__ int pack(int k) const { return at.pack(k); }
   __device__ bool whole(int k) const { return at.pack(k) * kPack < end; }
-  __device__ bool has(int k, int) const { return whole(k); }
+  __device__ bool has(int k, int i) const { return at.pack(k) * kPack + i < end; }
   // Elements of pack k before the end; 0 or less, and kPack or more, mean none and all.
   __device__ int rest(int k) const { return end - at.pack(k) * kPack; }
 };
@@ -91,14 +92,13 @@ __device__ __forceinline__ float masked_reference(float maximum) {
 
 // What the results of a row are made of. A sum of 0 is that of a row with nothing left.
 struct MaskedResult {
-  float reference;
   float factor;  // of exponentials; log: the logarithm of their sum
   float fill;    // of elements that are masked by their number
   bool log_mode;
 
   __device__ __forceinline__ MaskedResult(const SoftmaxProblem& p, const SoftmaxMasking& m,
-                                          float maximum, float sum)
-      : reference(masked_reference(maximum)), log_mode(p.log_mode()) {
+                                          float sum)
+      : log_mode(p.log_mode()) {
     const bool empty = sum == 0.0f;
     const float of_empty = m.empty_rows_are_zero ? 0.0f : NAN;
     // 1 / sum to the last bit or the next; exactly 1 for a sum of 1.
@@ -107,8 +107,6 @@ struct MaskedResult {
     factor = empty ? of_empty : log_mode ? logf(sum) : closer;
     fill = empty && !m.empty_rows_are_zero ? NAN : log_mode ? -INFINITY : 0.0f;
   }
-  __device__ __forceinline__ float of_exponential(float e) const { return e * factor; }
-  __device__ __forceinline__ float logarithm(float t) const { return (t - reference) - factor; }
 };
 
 // Element c of a row of the mask, wherever its columns lie.
@@ -122,18 +120,19 @@ __device__ __forceinline__ float mask_element(const SoftmaxMasking& m, int64_t r
   return to_float(static_cast<const __nv_bfloat16*>(m.mask)[i]);
 }
 
-// t = fma(x, scale, mask) in the place of x or of s, or -inf.
-template <class Format, int kPacks, class T>
+// Adds the mask to x * factor, by packs. kSelects: an element that the mask masks is -inf even where
+// x is NaN or infinite.
+template <class Format, bool kSelects, int kPacks, class T>
 __device__ __forceinline__ void add_mask_of(const SoftmaxMasking& m, int64_t row,
                                             const PartOfPlace<Format::kPack>& at, float factor,
                                             float (&t)[kPacks][Format::kPack]) {
   constexpr int kPack = Format::kPack;
   using Bits = PackBits<T, kPack>;
   Bits bits[kPacks];
+  const auto* first = reinterpret_cast<const Bits*>(static_cast<const T*>(m.mask) + row);
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
-    const T* first = static_cast<const T*>(m.mask) + row;
-    if (at.whole(k)) bits[k] = reinterpret_cast<const Bits*>(first)[at.pack(k)];
+    if (at.whole(k)) bits[k] = first[at.pack(k)];
   }
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
@@ -141,81 +140,117 @@ __device__ __forceinline__ void add_mask_of(const SoftmaxMasking& m, int64_t row
 #pragma unroll
     for (int i = 0; i < kPack; ++i) {
       const float mask = element_of<T>(bits[k].word, i);
-      t[k][i] = mask == -INFINITY ? -INFINITY : fmaf(t[k][i], factor, mask);
+      t[k][i] = fmaf(t[k][i], factor, mask);
+      if (kSelects) t[k][i] = mask == -INFINITY ? -INFINITY : t[k][i];
     }
   }
 }
+template <class Format, bool kSelects, int kPacks>
+__device__ __forceinline__ void add_mask(const SoftmaxMasking& m, const MaskedRow& row,
+                                         const PartOfPlace<Format::kPack>& at, float factor,
+                                         float (&t)[kPacks][Format::kPack]) {
+  if constexpr (Format::kPack == 1) {
+#pragma unroll
+    for (int k = 0; k < kPacks; ++k) {
+      if (!at.whole(k)) continue;
+      const float mask = mask_element(m, row.mask, at.pack(k));
+      t[k][0] = mask == -INFINITY ? -INFINITY : fmaf(t[k][0], factor, mask);
+    }
+  } else if (m.mask_type == MYGEMM_R_32F) {
+    add_mask_of<Format, kSelects, kPacks, float>(m, row.mask, at, factor, t);
+  } else if (m.mask_type == MYGEMM_R_16F) {
+    add_mask_of<Format, kSelects, kPacks, __half>(m, row.mask, at, factor, t);
+  } else {
+    add_mask_of<Format, kSelects, kPacks, __nv_bfloat16>(m, row.mask, at, factor, t);
+  }
+}
 
-// Loads x and makes t of it: s + mask.
-template <class Format, int kPacks, bool kMask>
-__device__ __forceinline__ void load_scores(const SoftmaxProblem& p, const SoftmaxMasking& m,
-                                            const MaskedRow& row, const MaskedPlace& place,
-                                            float (&t)[kPacks][Format::kPack]) {
-  constexpr int kPack = Format::kPack;
-  const PartOfPlace<kPack> at(place, row.valid);
+// Loads x and makes t of it. kExtras: there may be a mask or a cap. Packs of nothing but elements
+// that are masked by their number, which neighbouring threads mostly have together, are passed over
+// here and in what follows.
+template <class Format, bool kExtras, bool kSelects, int kPacks>
+__device__ __forceinline__ void load_scores_as(const SoftmaxProblem& p, const SoftmaxMasking& m,
+                                               const MaskedRow& row,
+                                               const PartOfPlace<Format::kPack>& at,
+                                               float (&t)[kPacks][Format::kPack]) {
   const MaskedScale scale(p, m);
   Packs<Format, kPacks> x;
   load(x, row.address<Format>(p.in), p.in.type, at, 0.0f);
-  const bool caps = scale.cap != 0.0f;
 #pragma unroll
-  for (int k = 0; k < kPacks; ++k) {
-    x.get(k, p.in.type, t[k]);
-    if (!at.whole(k)) continue;
-    if (caps) {
+  for (int k = 0; k < kPacks; ++k) x.get(k, p.in.type, t[k]);
+  const bool caps = kExtras && scale.cap != 0.0f, masks = kExtras && m.mask;
+  if (caps) {
+#pragma unroll
+    for (int k = 0; k < kPacks; ++k) {
+      if (!at.whole(k)) continue;
 #pragma unroll
       for (float& v : t[k]) v = scale.cap * tanhf(v * scale.inner);
-    } else if (!kMask) {
+    }
+  } else if (!masks) {
+#pragma unroll
+    for (int k = 0; k < kPacks; ++k) {
 #pragma unroll
       for (float& v : t[k]) v *= scale.scale;
     }
   }
-  if constexpr (kMask) {
-    const float factor = caps ? 1.0f : scale.scale;
-    if constexpr (kPack == 1) {
+  if (masks) add_mask<Format, kSelects>(m, row, at, caps ? 1.0f : scale.scale, t);
+  if constexpr (Format::kPack > 1) {
 #pragma unroll
-      for (int k = 0; k < kPacks; ++k) {
-        if (!at.whole(k)) continue;
-        const float mask = m.mask ? mask_element(m, row.mask, at.pack(k)) : 0.0f;
-        t[k][0] = mask == -INFINITY ? -INFINITY : m.mask ? fmaf(t[k][0], factor, mask)
-                                                         : t[k][0] * factor;
-      }
-    } else if (m.mask_type == MYGEMM_R_32F) {
-      add_mask_of<Format, kPacks, float>(m, row.mask, at, factor, t);
-    } else if (m.mask_type == MYGEMM_R_16F) {
-      add_mask_of<Format, kPacks, __half>(m, row.mask, at, factor, t);
-    } else {
-      add_mask_of<Format, kPacks, __nv_bfloat16>(m, row.mask, at, factor, t);
+    for (int k = 0; k < kPacks; ++k) {
+      const int rest = at.rest(k);
+      if (rest <= 0 || rest >= Format::kPack) continue;
+#pragma unroll
+      for (int i = 0; i < Format::kPack; ++i) t[k][i] = i < rest ? t[k][i] : -INFINITY;
     }
-  }
-#pragma unroll
-  for (int k = 0; k < kPacks; ++k) {
-    const int rest = at.rest(k);
-#pragma unroll
-    for (int i = 0; i < kPack; ++i) t[k][i] = i < rest ? t[k][i] : -INFINITY;
   }
 }
 
-template <int kPacks, int kPack>
-__device__ __forceinline__ float largest_score(const float (&t)[kPacks][kPack]) {
+// The largest t, or a NaN where one is.
+template <class Format, int kPacks>
+__device__ __forceinline__ float largest_score(const PartOfPlace<Format::kPack>& at,
+                                               const float (&t)[kPacks][Format::kPack]) {
   float maximum = -INFINITY;
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
-    maximum = fmaxf(maximum, combine_pairs<kPack>(t[k], [](float a, float b) { return fmaxf(a, b); }));
+    if (!at.whole(k)) continue;
+    maximum = ptx::max_with_nan(
+        maximum, combine_pairs<Format::kPack>(t[k], [](float a, float b) {
+          return ptx::max_with_nan(a, b);
+        }));
   }
   return maximum;
 }
 
-// The sum of the exponentials, which replace t unless logarithms are wanted. Packs of nothing but
-// masked elements, which neighbouring threads mostly have together, are passed over.
+// The same, and the largest t that is no NaN. A NaN may come of an element that the mask masks.
+template <class Format, bool kExtras, int kPacks>
+__device__ __forceinline__ float load_scores(const SoftmaxProblem& p, const SoftmaxMasking& m,
+                                             const MaskedRow& row, const MaskedPlace& place,
+                                             float (&t)[kPacks][Format::kPack]) {
+  const PartOfPlace<Format::kPack> at(place, row.valid);
+  load_scores_as<Format, kExtras, false>(p, m, row, at, t);
+  float maximum = largest_score<Format>(at, t);
+  if (maximum != maximum) [[unlikely]] {
+    if (kExtras && m.mask) load_scores_as<Format, kExtras, true>(p, m, row, at, t);
+    maximum = -INFINITY;
+#pragma unroll
+    for (int k = 0; k < kPacks; ++k) {
+      if (!at.whole(k)) continue;
+#pragma unroll
+      for (int i = 0; i < Format::kPack; ++i) maximum = fmaxf(maximum, t[k][i]);
+    }
+  }
+  return maximum;
+}
+
+// The sum of the exponentials, which replace t unless logarithms are wanted.
 template <class Format, int kPacks>
 __device__ __forceinline__ float masked_exponentials(bool log_mode,
                                                      const PartOfPlace<Format::kPack>& at,
                                                      float reference,
                                                      float (&t)[kPacks][Format::kPack]) {
-  float sum[kPacks];
+  float sum = 0.0f;
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
-    sum[k] = 0.0f;
     if (!at.whole(k)) continue;
     float e[Format::kPack];
 #pragma unroll
@@ -223,15 +258,16 @@ __device__ __forceinline__ float masked_exponentials(bool log_mode,
       e[i] = masked_exp<Format::kAccurate>(t[k][i] - reference);
       if (!log_mode) t[k][i] = e[i];
     }
-    sum[k] = sum_of<Format::kPack>(e);
+    sum += sum_of<Format::kPack>(e);
   }
-  return sum_of<kPacks>(sum);
+  return sum;
 }
 
 // Stores y made of the exponentials, or of t for logarithms.
 template <class Format, int kPacks>
 __device__ __forceinline__ void store_results(const SoftmaxProblem& p, const MaskedRow& row,
                                               const MaskedPlace& place, const MaskedResult& result,
+                                              float reference,
                                               const float (&t)[kPacks][Format::kPack]) {
   constexpr int kPack = Format::kPack;
   const PartOfPlace<kPack> at(place, row.valid);
@@ -239,11 +275,18 @@ __device__ __forceinline__ void store_results(const SoftmaxProblem& p, const Mas
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
     float value[kPack];
-    const int rest = at.rest(k);
 #pragma unroll
-    for (int i = 0; i < kPack; ++i) {
-      value[i] = result.log_mode ? result.logarithm(t[k][i]) : result.of_exponential(t[k][i]);
-      value[i] = i < rest ? value[i] : result.fill;
+    for (float& v : value) v = result.fill;
+    if (at.whole(k)) {
+#pragma unroll
+      for (int i = 0; i < kPack; ++i) {
+        value[i] = result.log_mode ? (t[k][i] - reference) - result.factor : t[k][i] * result.factor;
+      }
+      const int rest = at.rest(k);
+      if (kPack > 1 && rest < kPack) {
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) value[i] = i < rest ? value[i] : result.fill;
+      }
     }
     y.set(k, p.out.type, value);
   }
@@ -251,16 +294,16 @@ __device__ __forceinline__ void store_results(const SoftmaxProblem& p, const Mas
 }
 
 // The row of which a team of threads holds all elements, in one pass.
-template <class Format, int kPacks, bool kMask, class Team>
+template <class Format, int kPacks, bool kExtras, class Team>
 __device__ __forceinline__ void masked_forward(const SoftmaxProblem& p, const SoftmaxMasking& m,
                                                const MaskedRow& row, const MaskedPlace& place,
                                                Team& team) {
   float t[kPacks][Format::kPack];
-  load_scores<Format, kPacks, kMask>(p, m, row, place, t);
-  const float maximum = team.template reduce<Max>(largest_score(t));
-  const float sum = team.template reduce<Sum>(masked_exponentials<Format>(
-      p.log_mode(), {place, row.valid}, masked_reference(maximum), t));
-  store_results<Format>(p, row, place, MaskedResult(p, m, maximum, sum), t);
+  const float reference = masked_reference(
+      team.template reduce<Max>(load_scores<Format, kExtras>(p, m, row, place, t)));
+  const float sum = team.template reduce<Sum>(
+      masked_exponentials<Format>(p.log_mode(), {place, row.valid}, reference, t));
+  store_results<Format>(p, row, place, MaskedResult(p, m, sum), reference, t);
 }
 
 // ---- gradients ----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ __device__ void forward_row(const SoftmaxProblem& p, const SoftmaxMasking& m, co
                             int lane) {
   const auto t = [&](int64_t c) {
     float value[1][1];
-    load_scores<MixedElements, 1, true>(p, m, row.part(m, c, 1), MaskedPlace{0, 1}, value);
+    load_scores<MixedElements, true>(p, m, row.part(m, c, 1), MaskedPlace{0, 1}, value);
     return value[0][0];
   };
   float maximum = -INFINITY;
@@ -22,12 +22,12 @@ __device__ void forward_row(const SoftmaxProblem& p, const SoftmaxMasking& m, co
   const float reference = masked_reference(maximum);
   double sum = 0.0;  // the number of terms is not limited
   for (int64_t c = lane; c < row.valid; c += 32) sum += masked_exp<true>(t(c) - reference);
-  const MaskedResult result(p, m, maximum, static_cast<float>(warp_reduce<Sum>(sum)));
+  const MaskedResult result(p, m, static_cast<float>(warp_reduce<Sum>(sum)));
   for (int64_t c = lane; c < row.cols; c += 32) {
     float value[1][1] = {{0.0f}};
     if (c < row.valid) value[0][0] = t(c);
     if (!result.log_mode) value[0][0] = masked_exp<true>(value[0][0] - reference);
-    store_results<MixedElements>(p, row.part(m, c, 1), MaskedPlace{0, 1}, result, value);
+    store_results<MixedElements>(p, row.part(m, c, 1), MaskedPlace{0, 1}, result, reference, value);
   }
 }
 
@@ -53,11 +53,11 @@ __device__ void backward_row(const SoftmaxProblem& p, const SoftmaxMasking& m, c
 }
 
 __global__ void __launch_bounds__(kNaiveThreads)
-    masked_naive(const SoftmaxProblem p, const SoftmaxMasking m) {
+    masked_naive(const SoftmaxProblem p, const SoftmaxMasking m, const MaskedDivisors divisors) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (int64_t r = int64_t{blockIdx.x} * kRowsPerBlock + threadIdx.x / 32; r < p.rows;
        r += int64_t{gridDim.x} * kRowsPerBlock) {
-    const MaskedRow row(p, m, r);
+    const MaskedRow row(p, m, divisors, r);
     p.backward ? backward_row(p, m, row, lane) : forward_row(p, m, row, lane);
   }
 }
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kNaiveThreads)
 
 Status cuda::launch_softmax_masked_naive(const SoftmaxProblem& p, const SoftmaxConfig& config,
                                          const LaunchContext& context) {
-  return launch(context, masked_naive, config, p, *p.masking);
+  return launch(context, masked_naive, config, p, *p.masking, MaskedDivisors(p));
 }
 
 }  // namespace mygemm

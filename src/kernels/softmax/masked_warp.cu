@@ -2,31 +2,40 @@
 // is not masked by the columns' numbers.
 #include "kernels/launch.h"
 #include "kernels/softmax/kernels.h"
-#include "kernels/softmax/masked.cuh"
+#include "kernels/softmax/masked_packed.cuh"
 
 namespace mygemm {
 namespace {
 
+// 2^log2_lanes neighbouring lanes of a warp.
 struct WarpTeam {
+  int log2_lanes;
+
   template <class Operation>
   __device__ __forceinline__ float reduce(float value) {
-    return warp_reduce<Operation>(value);
+    return warp_reduce<Operation>(value, log2_lanes);
   }
 };
 
-template <class Format, int kPacks, bool kBackward, bool kMask>
+template <class Format, int kPacks, bool kBackward, bool kExtras>
 __global__ void __launch_bounds__(kMaskedWarpThreads)
-    masked_warp(const SoftmaxProblem p, const SoftmaxMasking m) {
-  constexpr int kRows = kMaskedWarpThreads / 32;
-  const MaskedPlace place{static_cast<int>(threadIdx.x) % 32, 32};
-  WarpTeam team;
-  for (int64_t r = int64_t{blockIdx.x} * kRows + threadIdx.x / 32; r < p.rows;
-       r += int64_t{gridDim.x} * kRows) {
-    const MaskedRow row(p, m, r);
+    masked_warp(const SoftmaxProblem p, const SoftmaxMasking m, const MaskedDivisors divisors,
+                const int log2_lanes) {
+  const int rows = kMaskedWarpThreads >> log2_lanes;
+  const int thread = static_cast<int>(threadIdx.x);
+  const MaskedPlace place{thread & ((1 << log2_lanes) - 1), 1 << log2_lanes};
+  WarpTeam team{log2_lanes};
+  // All lanes of a warp stay for the shuffles; those past the last row read and write nothing.
+  for (int64_t r0 = int64_t{blockIdx.x} * rows; r0 < p.rows; r0 += int64_t{gridDim.x} * rows) {
+    const int64_t r = r0 + (thread >> log2_lanes);
+    MaskedRow row(p, m, divisors, r < p.rows ? r : 0);
+    if (r >= p.rows) row.valid = row.cols = 0;
     if constexpr (kBackward) {
       masked_backward<Format, kPacks>(p, m, row, place, team);
+    } else if constexpr (!kExtras && Format::kWidest == 2) {
+      packed_forward<kPacks>(p, m, row, place, team);
     } else {
-      masked_forward<Format, kPacks, kMask>(p, m, row, place, team);
+      masked_forward<Format, kPacks, kExtras>(p, m, row, place, team);
     }
   }
 }
@@ -34,10 +43,14 @@ __global__ void __launch_bounds__(kMaskedWarpThreads)
 template <class Format, int kPacks>
 Status launch_format(const SoftmaxProblem& p, const SoftmaxConfig& config,
                      const LaunchContext& context) {
-  const auto run = [&](auto kernel) { return launch(context, kernel, config, p, *p.masking); };
+  const auto run = [&](auto kernel) {
+    return launch(context, kernel, config, p, *p.masking, MaskedDivisors(p),
+                  config.masked.log2_lanes);
+  };
   if (p.backward) return run(masked_warp<Format, kPacks, true, false>);
-  if (Format::kPack == 1 || p.masking->mask) return run(masked_warp<Format, kPacks, false, true>);
-  return run(masked_warp<Format, kPacks, false, Format::kPack == 1>);
+  constexpr bool kSingle = Format::kPack == 1;
+  if (kSingle || has_extras(*p.masking)) return run(masked_warp<Format, kPacks, false, true>);
+  return run(masked_warp<Format, kPacks, false, kSingle>);
 }
 
 }  // namespace
@@ -45,7 +58,11 @@ Status launch_format(const SoftmaxProblem& p, const SoftmaxConfig& config,
 Status cuda::launch_softmax_masked_warp(const SoftmaxProblem& p, const SoftmaxConfig& config,
                                         const LaunchContext& context) {
   const MaskedRows& rows = config.masked;
-  if (!rows.in_packs) return launch_format<MixedElements, kMaskedElements>(p, config, context);
+  if (!rows.in_packs) {
+    return rows.held == kMaskedFewElements
+               ? launch_format<MixedElements, kMaskedFewElements>(p, config, context)
+               : launch_format<MixedElements, kMaskedElements>(p, config, context);
+  }
   return with_packs(rows.widths, [&](auto format) {
     using Format = decltype(format);
     switch (rows.held) {
