@@ -94,6 +94,34 @@ std::string describe(const GemmProblem& p) {
          steps;
 }
 
+namespace {
+
+std::string describe(const SoftmaxMasking& m, const SoftmaxProblem& p) {
+  std::string words = print(" --scale %.9g", static_cast<double>(p.scale));
+  if (m.group_rows > 0) words += print(" --group-rows %lld", number(m.group_rows));
+  if (m.batch_groups > 0) words += print(" --batch-groups %lld", number(m.batch_groups));
+  if (m.softcap != 0.0f) words += print(" --softcap %.9g", static_cast<double>(m.softcap));
+  if (m.softcap != 0.0f && p.backward) {
+    words += print(" --capped-xtype %s --capped-ldx %lld", type_name(m.x.type), number(m.x.ld));
+  }
+  if (m.mask) {
+    words += print(" --mask-type %s --mask-strides %lld,%lld,%lld,%lld", type_name(m.mask_type),
+                   number(m.mask_strides.batch), number(m.mask_strides.group),
+                   number(m.mask_strides.row), number(m.mask_stride_col));
+  }
+  if (m.causal) words += print(" --causal 1 --causal-offset %lld", number(m.causal_offset));
+  if (m.lengths) {
+    words += print(" --lengths-type %s --lengths-strides %lld,%lld,%lld",
+                   m.lengths_type == MYGEMM_INDEX_32I ? "i32" : "i64",
+                   number(m.lengths_strides.batch), number(m.lengths_strides.group),
+                   number(m.lengths_strides.row));
+  }
+  if (m.empty_rows_are_zero) words += " --empty-rows zero";
+  return words;
+}
+
+}  // namespace
+
 std::string describe(const SoftmaxProblem& p) {
   std::string line = print("softmax --mode %s --direction %s --rows %lld --cols %lld",
                            p.log_mode() ? "log" : "softmax", p.backward ? "backward" : "forward",
@@ -101,7 +129,7 @@ std::string describe(const SoftmaxProblem& p) {
   line += print(" --xtype %s --ldx %lld", type_name(p.in.type), number(p.in.ld));
   if (p.backward) line += print(" --dytype %s --lddy %lld", type_name(p.dy.type), number(p.dy.ld));
   line += print(" --ytype %s --ldy %lld", type_name(p.out.type), number(p.out.ld));
-  return line;
+  return p.masking ? line + describe(*p.masking, p) : line;
 }
 
 std::string describe(const CrossEntropyProblem& p) {

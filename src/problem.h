@@ -154,11 +154,74 @@ struct TypedMatrix {
   int64_t ld;
 };
 
+// What a softmax has beside its matrices: see mygemm_softmax_ex.
+struct SoftmaxMasking {
+  // Row `row` of group `group` of batch `batch`.
+  struct Place {
+    int64_t batch, group, row;
+  };
+  // Elements from one place to the next; may be 0, those of a mask negative.
+  struct Strides {
+    int64_t batch = 0, group = 0, row = 0;
+
+    constexpr int64_t offset(const Place& at) const {
+      return at.batch * batch + at.group * group + at.row * row;
+    }
+  };
+
+  int64_t group_rows = 0, batch_groups = 0;  // 0: all
+  float softcap = 0.0f;                      // 0: none
+  float capped_scale = 0.0f;                 // scale / softcap, where there is one
+  TypedMatrix x = {};                        // backward with softcap only
+  const void* mask = nullptr;
+  mygemmDataType_t mask_type = MYGEMM_R_32F;
+  Strides mask_strides = {};
+  int64_t mask_stride_col = 1;
+  const void* lengths = nullptr;
+  mygemmIndexType_t lengths_type = MYGEMM_INDEX_32I;
+  Strides lengths_strides = {};
+  bool causal = false;
+  int64_t causal_offset = 0;  // within +-kMostCausalOffset
+  bool empty_rows_are_zero = false;
+
+  static constexpr int64_t kMostCausalOffset = int64_t{1} << 61;
+
+  constexpr bool changes_nothing() const {
+    return softcap == 0.0f && !mask && !lengths && !causal && !empty_rows_are_zero;
+  }
+  // Where row r is. Divisions of 32 bits take a fraction of the time of others.
+  constexpr Place place_of(int64_t r) const {
+    if (group_rows == 0 || r < group_rows) return {0, 0, r};
+    const bool narrow = r <= UINT32_MAX;
+    const int64_t group =
+        narrow ? static_cast<uint32_t>(r) / static_cast<uint32_t>(group_rows) : r / group_rows;
+    const int64_t row = r - group * group_rows;
+    if (batch_groups == 0 || group < batch_groups) return {0, group, row};
+    const int64_t batch = narrow ? static_cast<uint32_t>(group) / static_cast<uint32_t>(batch_groups)
+                                 : group / batch_groups;
+    return {batch, group - batch * batch_groups, row};
+  }
+  // The columns of a row of `cols` that are not masked by their number.
+  constexpr int64_t valid_columns(const Place& at, int64_t cols) const {
+    int64_t valid = cols;
+    if (causal && at.row + causal_offset + 1 < valid) valid = at.row + causal_offset + 1;
+    if (lengths) {
+      const int64_t i = lengths_strides.offset(at);
+      const int64_t length = lengths_type == MYGEMM_INDEX_32I
+                                 ? static_cast<const int32_t*>(lengths)[i]
+                                 : static_cast<const int64_t*>(lengths)[i];
+      if (length < valid) valid = length;
+    }
+    return valid < 0 ? 0 : valid;
+  }
+};
+
 struct SoftmaxConfig;
 struct SoftmaxFigures;
 struct SoftmaxFacts;
 
-// Softmax or its gradient over rows x cols. See mygemm_softmax and mygemm_softmax_backward.
+// Softmax or its gradient over rows x cols. See mygemm_softmax, mygemm_softmax_backward and
+// mygemm_softmax_ex.
 struct SoftmaxProblem {
   using Config = SoftmaxConfig;
   using Figures = SoftmaxFigures;
@@ -171,6 +234,8 @@ struct SoftmaxProblem {
   TypedMatrix in;   // x, or y when backward
   TypedMatrix dy;   // only when backward
   TypedMatrix out;  // y, or dx when backward
+  // What mygemm_softmax_ex has more, as long as the call lasts; nullptr: nothing.
+  const SoftmaxMasking* masking = nullptr;
 
   constexpr bool log_mode() const { return mode == MYGEMM_LOG_SOFTMAX; }
 };

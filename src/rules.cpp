@@ -2,6 +2,7 @@
 #include "rules.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace mygemm {
 
@@ -15,6 +16,10 @@ bool refuse(const char* format, ...) {
 
 bool not_negative(const char* argument, int64_t value) {
   return value >= 0 || refuse("%s = %lld is negative", argument, number(value));
+}
+
+bool finite(const char* argument, float value) {
+  return std::isfinite(value) || refuse("%s = %g is not finite", argument, value);
 }
 
 bool ld_ok(const char* argument, int64_t ld, int64_t extent, const char* rule, const char* why) {
@@ -59,6 +64,17 @@ bool make_footprint(const char* argument, const void* data, int64_t runs, int64_
       batch,
       batch > 1 ? batch_stride * element_size : 0};
   return true;
+}
+
+bool in_place_or_distinct(const char* in_name, const TypedMatrix& in, const BatchedFootprint& x,
+                          const char* out_name, const TypedMatrix& out, const BatchedFootprint& y) {
+  const bool in_place =
+      in.data == out.data && in.ld == out.ld && element_bytes(in.type) == element_bytes(out.type);
+  return in_place || !overlap(x, y) ||
+         refuse(
+             "%s overlaps %s (in place needs the same pointer, the same ld and types of one "
+             "width)",
+             out_name, in_name);
 }
 
 bool distinct_outputs(const char* argument, const BatchedFootprint& out, int64_t stride) {

@@ -15,6 +15,7 @@ inline long long number(int64_t value) { return static_cast<long long>(value); }
 constexpr int64_t kAddressSpace = INT64_MAX;  // bytes
 
 bool not_negative(const char* argument, int64_t value);
+bool finite(const char* argument, float value);
 
 // `rule` is the sentence's right-hand side, e.g. "max(1, m)"; `why` an addition in parentheses.
 bool ld_ok(const char* argument, int64_t ld, int64_t extent, const char* rule, const char* why);
@@ -32,6 +33,10 @@ bool make_footprint(const char* argument, const void* data, int64_t runs, int64_
 
 // The matrices of an output batch must not overlap one another.
 bool distinct_outputs(const char* argument, const BatchedFootprint& out, int64_t stride);
+
+// Checks that `in` is exactly where the output is, or shares no byte with it.
+bool in_place_or_distinct(const char* in_name, const TypedMatrix& in, const BatchedFootprint& x,
+                          const char* out_name, const TypedMatrix& out, const BatchedFootprint& y);
 
 // The verdict on a problem whose shapes and pointers have rules.
 template <class Problem>

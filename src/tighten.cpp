@@ -37,6 +37,7 @@ GemmProblem tightened(GemmProblem p) {
 
 SoftmaxProblem tightened(SoftmaxProblem p) {
   for (TypedMatrix* matrix : {&p.in, &p.dy, &p.out}) tighten_lines(p.rows, p.cols, &matrix->ld);
+  if (p.masking && p.masking->changes_nothing()) p.masking = nullptr;
   return p;
 }
 

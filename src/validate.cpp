@@ -1,55 +1,15 @@
-// The rules of softmax, cross entropy and transpose, in the order that mygemm.h states: sizes and
+// The rules of cross entropy and transpose, in the order that mygemm.h states: sizes and
 // leading dimensions; nothing to do; pointers, byte counts, overlap. Enumerations and structs of
 // the ABI.
 #include "validate.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "rules.h"
 
 namespace mygemm {
+
 namespace {
-
-bool finite(const char* argument, float value) {
-  return std::isfinite(value) || refuse("%s = %g is not finite", argument, value);
-}
-
-bool shapes_ok(const SoftmaxProblem& p) {
-  return not_negative("rows", p.rows) && not_negative("cols", p.cols) && finite("scale", p.scale) &&
-         ld_ok(p.backward ? "ldy" : "ldx", p.in.ld, p.cols, "max(1, cols)", "") &&
-         (!p.backward || ld_ok("lddy", p.dy.ld, p.cols, "max(1, cols)", "")) &&
-         ld_ok(p.backward ? "lddx" : "ldy", p.out.ld, p.cols, "max(1, cols)", "");
-}
-
-// Checks that `in` is exactly where the output is, or shares no byte with it.
-bool in_place_or_distinct(const char* in_name, const TypedMatrix& in, const BatchedFootprint& x,
-                          const char* out_name, const TypedMatrix& out, const BatchedFootprint& y) {
-  const bool in_place =
-      in.data == out.data && in.ld == out.ld && element_bytes(in.type) == element_bytes(out.type);
-  return in_place || !overlap(x, y) ||
-         refuse(
-             "%s overlaps %s (in place needs the same pointer, the same ld and types of one "
-             "width)",
-             out_name, in_name);
-}
-
-bool pointers_ok(const SoftmaxProblem& p) {
-  const char* in_name = p.backward ? "y" : "x";
-  const char* out_name = p.backward ? "dx" : "y";
-  BatchedFootprint in{}, dy{}, out{};
-  const auto describe = [&](const char* name, const TypedMatrix& m, BatchedFootprint* footprint) {
-    const int64_t size = element_bytes(m.type);
-    return make_footprint(name, m.data, p.rows, p.cols, m.ld, 1, 0, size, footprint);
-  };
-  return pointer_ok(in_name, p.in.data, element_bytes(p.in.type)) &&
-         (!p.backward || pointer_ok("dy", p.dy.data, element_bytes(p.dy.type))) &&
-         pointer_ok(out_name, p.out.data, element_bytes(p.out.type)) &&
-         describe(in_name, p.in, &in) && (!p.backward || describe("dy", p.dy, &dy)) &&
-         describe(out_name, p.out, &out) &&
-         in_place_or_distinct(in_name, p.in, in, out_name, p.out, out) &&
-         (!p.backward || in_place_or_distinct("dy", p.dy, dy, out_name, p.out, out));
-}
 
 bool shapes_ok(const CrossEntropyProblem& p) {
   return not_negative("rows", p.rows) && not_negative("cols", p.cols) &&
@@ -147,10 +107,6 @@ bool pointers_ok(const TransposeProblem& p) {
 
 }  // namespace
 
-Verdict validate(const SoftmaxProblem& p, Check check) {
-  return verdict(p, check, p.rows == 0 || p.cols == 0, shapes_ok, pointers_ok);
-}
-
 Verdict validate(const CrossEntropyProblem& p, Check check) {
   return verdict(p, check, p.rows == 0 || p.cols == 0 || !p.has_output(), shapes_ok, pointers_ok);
 }
@@ -178,6 +134,11 @@ bool valid_index_type(const char* argument, int value) {
 bool valid_softmax_mode(int value) {
   return value == MYGEMM_SOFTMAX || value == MYGEMM_LOG_SOFTMAX ||
          refuse("mode = %d is not a mygemmSoftmaxMode_t", value);
+}
+
+bool valid_empty_rows(int value) {
+  return value == MYGEMM_EMPTY_ROW_NAN || value == MYGEMM_EMPTY_ROW_ZERO ||
+         refuse("empty_rows = %d is not a mygemmEmptyRow_t", value);
 }
 
 bool valid_product_math(int value) {

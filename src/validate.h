@@ -27,6 +27,7 @@ bool valid_operation(const char* argument, int value);
 bool valid_data_type(const char* argument, int value);
 bool valid_index_type(const char* argument, int value);
 bool valid_softmax_mode(int value);
+bool valid_empty_rows(int value);
 bool valid_product_math(int value);  // of mygemmGemm_t: MYGEMM_MATH_OF_HANDLE too
 bool valid_activation(int value);
 bool valid_sums(int value);

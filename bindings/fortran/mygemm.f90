@@ -9,13 +9,14 @@
 ! takes host arrays, one with the CUDA backend device memory.
 !
 ! CMake: find_package(mygemm COMPONENTS Fortran), target mygemm::fortran. Without it, compile in
-! this order: mygemm_abi.f90, mygemm_gemm.f90, mygemm_cross_entropy.f90, mygemm_products.f90,
-! mygemm_rows.f90, mygemm_plans.f90, mygemm.f90.
+! this order: mygemm_abi.f90, mygemm_gemm.f90, mygemm_cross_entropy.f90, mygemm_softmax.f90,
+! mygemm_products.f90, mygemm_rows.f90, mygemm_plans.f90, mygemm.f90.
 module mygemm
   use, intrinsic :: iso_c_binding, only: c_int, c_null_ptr, c_ptr, c_size_t, c_sizeof
   use mygemm_abi
   use mygemm_general
   use mygemm_losses
+  use mygemm_masked
   use mygemm_products_32
   use mygemm_products_64
   use mygemm_rows_32
@@ -31,6 +32,7 @@ module mygemm
   public :: MYGEMM_R_32F, MYGEMM_R_16F, MYGEMM_R_16BF
   public :: MYGEMM_INDEX_32I, MYGEMM_INDEX_64I
   public :: MYGEMM_SOFTMAX_MODE, MYGEMM_LOG_SOFTMAX_MODE
+  public :: MYGEMM_EMPTY_ROW_NAN, MYGEMM_EMPTY_ROW_ZERO
   public :: MYGEMM_MATH_DEFAULT, MYGEMM_MATH_STRICT, MYGEMM_MATH_FAST, MYGEMM_MATH_OF_HANDLE
   public :: MYGEMM_ACTIVATION_NONE, MYGEMM_ACTIVATION_RELU, MYGEMM_ACTIVATION_GELU, &
     MYGEMM_ACTIVATION_RELU_GRADIENT, MYGEMM_ACTIVATION_GELU_GRADIENT
@@ -45,6 +47,8 @@ module mygemm
   public :: mygemm_gemm_t, mygemm_gemm, mygemm_gemm_workspace_size, mygemm_explain_gemm
   public :: mygemm_cross_entropy_t, mygemm_cross_entropy, mygemm_cross_entropy_workspace_size, &
     mygemm_explain_cross_entropy
+  public :: mygemm_softmax_t, mygemm_softmax_ex, mygemm_softmax_ex_workspace_size, &
+    mygemm_explain_softmax_ex
   public :: mygemm_sgemm, mygemm_sgemm_strided_batched, mygemm_sgemm_batched
   public :: mygemm_softmax, mygemm_softmax_backward, mygemm_transpose, &
     mygemm_transpose_strided_batched

@@ -225,6 +225,45 @@ MYGEMM_API mygemmStatus_t mygemm_softmax_backward(mygemmHandle_t handle, mygemmS
                                                   mygemmDataType_t dytype, int64_t lddy, void *dx,
                                                   mygemmDataType_t dxtype, int64_t lddx);
 
+/* The same with a cap, an additive mask, causality and lengths, computed in FP32:
+ *   s[c] = scale * x[r][c], or with softcap > 0: softcap * tanh(scale * x[r][c] / softcap)
+ *   y[r] = the softmax, or log-softmax, of s[c] + mask(r, c) over the columns c < n(r)
+ * Row r is row i of group g of batch b: r = (b * batch_groups + g) * group_rows + i; for attention
+ * scores of batch x heads x queries x keys, group_rows is queries and batch_groups heads. The last
+ * group and the last batch may be incomplete.
+ *   mask(r, c) = mask[b * mask_stride_batch + g * mask_stride_group + i * mask_stride_row
+ *                     + c * mask_stride_col], of mask_type. Strides may be 0 (one for all) and
+ *                negative. A value of -inf masks its element.
+ *   n(r): the least of cols, i + causal_offset + 1 where causal is 1, and where there are lengths
+ *         lengths[b * lengths_stride_batch + g * lengths_stride_group + i * lengths_stride_row];
+ *         less than 0 counts as 0.
+ * Elements from column n(r) on come out as exactly 0 (log: -inf); so do those that mask masks. x
+ * there has no effect, even where it is NaN, and from column n(r) on neither x, mask, y nor dy is
+ * read, but for the rest of 16 bytes of an operand that has some element before it.
+ * A row with nothing left, as n(r) is 0 or no s[c] + mask(r, c) is more than -inf, is filled as
+ * empty_rows says. Other rows are as in mygemm_softmax: a NaN in s[c] + mask(r, c), or a largest one
+ * of +inf, gives NaN in all elements before n(r); masked ones from there on are 0 all the same.
+ * Softcap makes an x of infinity +-softcap: -inf does not mask then. Where neither softcap, mask,
+ * lengths, causal nor empty_rows is given, bits are those of mygemm_softmax.
+ * In place when y = x with ytype of the same width as xtype and ldy = ldx; otherwise y must not
+ * overlap x, nor ever the range of addresses from the first to the last element that mask, or
+ * lengths, may have.
+ *
+ * backward = 1: the gradient with respect to x, from y as the call above leaves it and the gradient
+ * dy of y. mask is not read: an element whose y is 0 (log: -inf) is masked.
+ *   SOFTMAX:      dx[r][c] = s'[c] * y[r][c] * (dy[r][c] - sum_j dy[r][j] * y[r][j])
+ *   LOG_SOFTMAX:  dx[r][c] = s'[c] * (dy[r][c] - exp(y[r][c]) * sum_j dy[r][j])
+ * s'[c] is scale, and with softcap scale * (1 - tanh(scale * x[r][c] / softcap)^2), for which x is
+ * read. Masked elements have a dx of exactly 0, and what dy and x have there has no effect. dx may
+ * be y, dy or, where it is read, x (same width of type, same ld); any other overlap of dx with what
+ * is read is an error. The gradient of a mask is dx with scale = 1 and softcap = 0.
+ *
+ * scale: any finite value. softcap: 0 (none) or positive. rows = 0 or cols = 0 succeeds and touches
+ * nothing. Pointers are multiples of their element's size.
+ * Errors: NOT_INITIALIZED, INVALID_VALUE (call is NULL, struct_size is too small, or an argument
+ * breaks a rule), NOT_SUPPORTED (a field that this library does not know), EXECUTION_FAILED. */
+MYGEMM_API mygemmStatus_t mygemm_softmax_ex(mygemmHandle_t handle, const mygemmSoftmax_t *call);
+
 /* The cross entropy of logits x and one class t for each row, with its gradient, in one pass over
  * the logits. With e = label_smoothing, C = cols and w = gradient_scale * dloss[r]:
  *   lse[r]   = log(sum_j exp(x[r][j]))
@@ -296,6 +335,10 @@ MYGEMM_API mygemmStatus_t mygemm_gemm_workspace_size(mygemmHandle_t handle,
 MYGEMM_API mygemmStatus_t mygemm_cross_entropy_workspace_size(mygemmHandle_t handle,
                                                               const mygemmCrossEntropy_t *call,
                                                               size_t *bytes);
+/* The same for mygemm_softmax_ex; arguments are taken as in mygemm_explain_softmax_ex. */
+MYGEMM_API mygemmStatus_t mygemm_softmax_ex_workspace_size(mygemmHandle_t handle,
+                                                           const mygemmSoftmax_t *call,
+                                                           size_t *bytes);
 /* in_place: 1 for out = in, else 0. */
 MYGEMM_API mygemmStatus_t mygemm_transpose_workspace_size(mygemmHandle_t handle,
                                                           size_t element_size, int64_t rows,
@@ -340,6 +383,11 @@ MYGEMM_API mygemmStatus_t mygemm_explain_softmax_backward(
     const void *y, mygemmDataType_t ytype, int64_t ldy, const void *dy, mygemmDataType_t dytype,
     int64_t lddy, const void *dx, mygemmDataType_t dxtype, int64_t lddx, char *text,
     size_t capacity, size_t *length);
+/* The same for mygemm_softmax_ex. Leading dimensions of 0 are taken as the smallest legal ones.
+ * mask = NULL and lengths = NULL mean none, as in the call. */
+MYGEMM_API mygemmStatus_t mygemm_explain_softmax_ex(mygemmHandle_t handle, const char *device,
+                                                    const mygemmSoftmax_t *call, char *text,
+                                                    size_t capacity, size_t *length);
 /* The same for mygemm_cross_entropy. Leading dimensions of 0 are taken as the smallest legal ones;
  * dx = NULL means the loss without its gradient, as in the call. */
 MYGEMM_API mygemmStatus_t mygemm_explain_cross_entropy(mygemmHandle_t handle, const char *device,

@@ -5,7 +5,8 @@
 
 namespace mygemm::host {
 
-// Both run any problem, on as many threads as num_threads() says when they are launched.
+// All run any problem, masked or not, on as many threads as num_threads() says when they are
+// launched.
 inline const char* configure_softmax(const SoftmaxKernel& kernel, const SoftmaxFacts& facts,
                                      const DeviceTraits& device, const PlanOptions&,
                                      SoftmaxConfig* config) {
@@ -18,5 +19,6 @@ inline const char* configure_softmax(const SoftmaxKernel& kernel, const SoftmaxF
 
 Status launch_softmax_vectorised(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 Status launch_softmax_naive(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
+Status launch_softmax_masked(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 
 }  // namespace mygemm::host

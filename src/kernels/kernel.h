@@ -76,9 +76,8 @@ std::span<const TransposeKernel> kernels_for(const TransposeProblem&);
 // configure() estimates, worked out in a fraction of its time. A plan asks it of every kernel, and
 // configures those alone that may still be the fastest.
 
-// The reason why the kernel is not made for such problems, of whatever size, or nullptr; products:
-// kernels/gemm/config.h.
-inline const char* unfit_for(const SoftmaxKernel&, const SoftmaxFacts&) { return nullptr; }
+// The reason why the kernel is not made for such problems, of whatever size, or nullptr; products
+// and softmax: their config.h.
 inline const char* unfit_for(const CrossEntropyKernel&, const CrossEntropyFacts&) {
   return nullptr;
 }

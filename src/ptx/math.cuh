@@ -28,6 +28,15 @@ __device__ __forceinline__ float max_or_nan(float x, float y) {
 #endif
 }
 
+// The same where y may be a NaN too.
+__device__ __forceinline__ float max_with_nan(float x, float y) {
+#if __CUDA_ARCH__ >= 800
+  return max_or_nan(x, y);
+#else
+  return x > y || x != x ? x : y;
+#endif
+}
+
 // fma.rn: d += a * b. The compiler keeps the order of these, unlike that of fmaf: the order
 // determines how many operands an instruction reads from the same bank of registers.
 __device__ __forceinline__ void fma_in_order(float& d, float a, float b) {

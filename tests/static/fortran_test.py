@@ -1,7 +1,7 @@
 """Static test: the Fortran modules say what mygemm.h says: constants, functions, every argument.
 
 Usage: fortran_test.py SOURCE_DIR [unittest options]. Reads bindings/fortran/mygemm_abi.f90,
-mygemm_gemm.f90 and mygemm_cross_entropy.f90, which have the C interface as it is, the names that
+mygemm_gemm.f90, mygemm_cross_entropy.f90 and mygemm_softmax.f90, which have the C interface as it is, the names that
 the module mygemm makes public, and the program of the consumer tests, which calls each of them.
 """
 import pathlib
@@ -30,6 +30,7 @@ BY_REFERENCE = {"const char *": {"character(kind=c_char), intent(in), optional"}
                 "const mygemmConfig_t *": {"type(mygemm_config), intent(in)"},
                 "const mygemmGemm_t *": {"type(mygemm_gemm_t), intent(in)"},
                 "const mygemmCrossEntropy_t *": {"type(mygemm_cross_entropy_t), intent(in)"},
+                "const mygemmSoftmax_t *": {"type(mygemm_softmax_t), intent(in)"},
                 "void **": {"type(c_ptr), intent(out)"}}
 
 
@@ -105,7 +106,7 @@ class Fortran(unittest.TestCase):
         self.header = abi_headers(SOURCE)
         self.abi = "".join((SOURCE / "bindings/fortran" / name).read_text()
                            for name in ("mygemm_abi.f90", "mygemm_gemm.f90",
-                                        "mygemm_cross_entropy.f90"))
+                                        "mygemm_cross_entropy.f90", "mygemm_softmax.f90"))
         module = re.sub(r"&\n\s*", "", (SOURCE / "bindings/fortran/mygemm.f90").read_text())
         self.public = {name for names in re.findall(r"^  public :: (.*)$", module, re.M)
                        for name in names.split(", ")}
@@ -146,7 +147,8 @@ class Fortran(unittest.TestCase):
     def test_structs(self):
         for in_c, in_fortran in (("mygemmConfig_t", "mygemm_config"),
                                  ("mygemmGemm_t", "mygemm_gemm_t"),
-                                 ("mygemmCrossEntropy_t", "mygemm_cross_entropy_t")):
+                                 ("mygemmCrossEntropy_t", "mygemm_cross_entropy_t"),
+                                 ("mygemmSoftmax_t", "mygemm_softmax_t")):
             fields = fields_of_header(self.header, in_c)
             self.assertGreater(len(fields), 2)
             self.assertEqual(fields_of_module(self.abi, in_fortran), fields)

@@ -92,6 +92,21 @@ int lose(mygemmHandle_t handle) {
   return call.ignore_index == -100 && mygemm_cross_entropy(handle, &call) == MYGEMM_STATUS_SUCCESS;
 }
 
+/* mygemmSoftmax_t: no padding, with an even number of fields of 4 bytes at its end. */
+typedef char scale_at
+    [offsetof(mygemmSoftmax_t, scale) == sizeof(size_t) + 10 * 8 - 8 + 4 * sizeof(void*) + 16 ? 1
+                                                                                          : -1];
+typedef char softmax_size
+    [sizeof(mygemmSoftmax_t) == offsetof(mygemmSoftmax_t, causal_offset) + 8 + 4 * 4 ? 1 : -1];
+typedef char empty_rows[MYGEMM_EMPTY_ROW_NAN == 0 && MYGEMM_EMPTY_ROW_ZERO == 1 ? 1 : -1];
+
+int mask_rows(mygemmHandle_t handle);
+int mask_rows(mygemmHandle_t handle) {
+  const mygemmSoftmax_t call = MYGEMM_SOFTMAX_INIT;
+  return call.scale == 1.0f && call.mask_stride_col == 1 &&
+         mygemm_softmax_ex(handle, &call) == MYGEMM_STATUS_SUCCESS;
+}
+
 int create(mygemmHandle_t* handle);
 int create(mygemmHandle_t* handle) {
   const mygemmConfig_t config = MYGEMM_CONFIG_INIT;

@@ -12,7 +12,8 @@ namespace {
 constexpr const char* force_variable(Family family) {
   switch (family) {
     case Family::kGemm: return "MYGEMM_FORCE_GEMM";
-    case Family::kSoftmax: return "MYGEMM_FORCE_SOFTMAX";
+    case Family::kSoftmax:
+    case Family::kMaskedSoftmax: return "MYGEMM_FORCE_SOFTMAX";
     case Family::kCrossEntropy: return "MYGEMM_FORCE_CROSS_ENTROPY";
     case Family::kTranspose: return "MYGEMM_FORCE_TRANSPOSE";
   }
@@ -80,6 +81,7 @@ std::vector<std::string> row_names(Family family) {
         return mygemm_explain_sgemm(nullptr, device, MYGEMM_OP_N, MYGEMM_OP_N, 8, 8, 8, nullptr, 8,
                                     0, nullptr, 8, 0, nullptr, 8, 0, 1, text, capacity, length);
       case Family::kSoftmax:
+      case Family::kMaskedSoftmax:
         return mygemm_explain_softmax(nullptr, device, MYGEMM_SOFTMAX, 8, 8, nullptr, MYGEMM_R_32F,
                                       8, nullptr, MYGEMM_R_32F, 8, text, capacity, length);
       case Family::kCrossEntropy: {
@@ -94,8 +96,11 @@ std::vector<std::string> row_names(Family family) {
   });
   std::vector<std::string> names;
   for (const auto& [name, reason] : rows) {
+    const bool is_masked = name.find("masked") != std::string::npos;
     const bool is_host_row = name.rfind("host_", 0) == 0;
-    if (is_host_row == (kBuild == Build::kHost)) names.push_back(name);
+    const bool other_softmax =
+        (family == Family::kSoftmax && is_masked) || (family == Family::kMaskedSoftmax && !is_masked);
+    if (is_host_row == (kBuild == Build::kHost) && !other_softmax) names.push_back(name);
   }
   return names;
 }

@@ -13,7 +13,8 @@
 
 namespace mygemm_tests {
 
-enum class Family { kGemm, kSoftmax, kCrossEntropy, kTranspose };
+// Softmaxes with masks have kernels of their own in softmax's table.
+enum class Family { kGemm, kSoftmax, kCrossEntropy, kTranspose, kMaskedSoftmax };
 
 // Sets an environment variable during its lifetime. The library reads them when a handle is
 // created.

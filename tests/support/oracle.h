@@ -72,6 +72,21 @@ Reference softmax_backward_reference(mygemmSoftmaxMode_t mode, int64_t rows, int
                                      double scale, const std::vector<double>& y,
                                      const std::vector<double>& dy);
 
+// A masked softmax's arguments besides its matrices; see mygemm_softmax_ex. What it masks is not
+// looked at in the matrices.
+struct MaskedScores {
+  mygemmSoftmaxMode_t mode;
+  int64_t rows, cols;
+  double scale, softcap;
+  bool zeros;                         // in rows with nothing left
+  const std::vector<int64_t>& valid;  // the columns of each row that are not masked by number
+  const std::vector<double>& mask;    // added to each element
+};
+Reference masked_softmax_reference(const MaskedScores& call, const std::vector<double>& x);
+Reference masked_softmax_backward_reference(const MaskedScores& call, const std::vector<double>& x,
+                                            const std::vector<double>& y,
+                                            const std::vector<double>& dy);
+
 // A cross entropy's arguments besides its logits; see mygemm_cross_entropy.
 struct LossArguments {
   int64_t rows, cols;

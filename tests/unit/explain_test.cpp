@@ -91,7 +91,7 @@ void check_random_explanations(uint64_t seed) {
     const size_t workspace = random.integer(0, 1) == 0 ? 0 : 32 << 20;
     for (const DeviceTraits& device : all_devices()) {
       check_explanation(problem, device, {workspace, nullptr});
-      check_explanation(problem, device, {workspace, device.cc == 0 ? "host_naive" : "naive"});
+      check_explanation(problem, device, {workspace, naive_kernel(problem, device)});
       if (testing::Test::HasFailure()) return;
     }
   }

@@ -21,6 +21,9 @@ Status launch_gemm_cblas(const GemmProblem&, const GemmConfig&, const Context&) 
 Status launch_softmax_naive(const SoftmaxProblem&, const SoftmaxConfig&, const Context&) {
   return refuse();
 }
+Status launch_softmax_masked(const SoftmaxProblem&, const SoftmaxConfig&, const Context&) {
+  return refuse();
+}
 Status launch_softmax_vectorised(const SoftmaxProblem&, const SoftmaxConfig&, const Context&) {
   return refuse();
 }

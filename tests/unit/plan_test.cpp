@@ -127,13 +127,17 @@ TYPED_TEST(PlanOf, HasFiniteEstimates) {
 TYPED_TEST(PlanOf, CanAlwaysFallBackOnTheNaiveKernel) {
   for_random_problems<TypeParam>(7, 1000, [](const auto& problem, const auto& device) {
     Plan<TypeParam> plan;
-    const char* naive = device.cc == 0 ? "host_naive" : "naive";
+    const char* naive = naive_kernel(problem, device);
     ASSERT_EQ(make_plan(problem, device, {0, naive}, &plan), MYGEMM_STATUS_SUCCESS);
     EXPECT_STREQ(plan.kernel->name, naive);
     EXPECT_EQ(plan.config.workspace_bytes, 0u);
     const auto kernels = kernels_for(problem);
-    const auto last = std::find_if(kernels.rbegin(), kernels.rend(),
-                                   [&](const auto& kernel) { return same_kind(kernel, device); });
+    const auto last = std::find_if(
+        kernels.rbegin(), kernels.rend(), [&](const auto& kernel) {
+          typename TypeParam::Config config;
+          return same_kind(kernel, device) &&
+                 !configure(kernel, problem, device, {SIZE_MAX, nullptr}, &config);
+        });
     EXPECT_STREQ(last->name, naive);
   });
 }
@@ -223,9 +227,10 @@ TEST(Plan, EverySoftmaxKernelIsChosenForSomeProblem) {
     for (int64_t cols = 1; cols <= 1000000; cols *= 10) {
       add_choices(softmax(rows, cols), &chosen);
       add_choices(softmax_backward(rows, cols, MYGEMM_R_16F), &chosen);
+      add_choices(causal(softmax(rows, cols)), &chosen);
     }
   }
-  check_reachable<SoftmaxProblem>(chosen, {"naive", "host_naive"});
+  check_reachable<SoftmaxProblem>(chosen, {"naive", "masked_naive", "host_naive"});
 }
 
 TEST(Plan, EveryCrossEntropyKernelIsChosenForSomeProblem) {

@@ -29,6 +29,17 @@ bool same_kind(const mygemm::Kernel<Problem>& kernel, const mygemm::DeviceTraits
   return (kernel.max_cc == 0) == (device.cc == 0);
 }
 
+// The kernel that runs the problem whatever it is, the last one of those that may.
+template <class Problem>
+const char* naive_kernel(const Problem&, const mygemm::DeviceTraits& device) {
+  return device.cc == 0 ? "host_naive" : "naive";
+}
+inline const char* naive_kernel(const mygemm::SoftmaxProblem& problem,
+                                const mygemm::DeviceTraits& device) {
+  if (!problem.masking) return device.cc == 0 ? "host_naive" : "naive";
+  return device.cc == 0 ? "host_masked" : "masked_naive";
+}
+
 // The kernel's Config, if it may be chosen.
 template <class Problem>
 std::optional<typename Problem::Config> configured(const mygemm::Kernel<Problem>& kernel,

@@ -85,6 +85,12 @@ SoftmaxProblem softmax_backward(int64_t rows, int64_t cols, mygemmDataType_t typ
   return p;
 }
 
+SoftmaxProblem causal(SoftmaxProblem problem) {
+  static const mygemm::SoftmaxMasking kCausal{.causal = true};
+  problem.masking = &kCausal;
+  return problem;
+}
+
 CrossEntropyProblem cross_entropy(int64_t rows, int64_t cols, mygemmDataType_t type) {
   const int64_t ld = std::max<int64_t>(1, cols);
   CrossEntropyProblem p{};
@@ -193,6 +199,7 @@ void random_problem(Random& random, SoftmaxProblem* problem) {
   problem->in.type = random_type(random);
   problem->dy.type = random_type(random);
   problem->out.type = random_type(random);
+  if (random.integer(0, 2) == 0) *problem = causal(*problem);
 }
 
 void random_problem(Random& random, CrossEntropyProblem* problem) {

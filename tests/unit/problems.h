@@ -31,6 +31,8 @@ mygemm::GemmProblem fast(mygemm::GemmProblem problem);
 mygemm::SoftmaxProblem softmax(int64_t rows, int64_t cols, mygemmDataType_t type = MYGEMM_R_32F);
 mygemm::SoftmaxProblem softmax_backward(int64_t rows, int64_t cols,
                                         mygemmDataType_t type = MYGEMM_R_32F);
+// The same, causal: the masking is one for all problems.
+mygemm::SoftmaxProblem causal(mygemm::SoftmaxProblem problem);
 // With all outputs, 64-bit targets and no dloss.
 mygemm::CrossEntropyProblem cross_entropy(int64_t rows, int64_t cols,
                                           mygemmDataType_t type = MYGEMM_R_32F);

@@ -71,6 +71,26 @@ class CrossEntropy(ctypes.Structure):
                             "target_type": INDEX_TYPES["int64"], "gradient_scale": 1.0, **fields})
 
 
+class MaskedSoftmax(ctypes.Structure):
+    """mygemmSoftmax_t; without arguments as MYGEMM_SOFTMAX_INIT."""
+
+    _fields_ = [
+        ("struct_size", c_size_t), ("mode", c_int32), ("backward", c_int32), ("rows", c_int64),
+        ("cols", c_int64), ("group_rows", c_int64), ("batch_groups", c_int64), ("x", c_void_p),
+        ("ldx", c_int64), ("y", c_void_p), ("ldy", c_int64), ("dy", c_void_p), ("lddy", c_int64),
+        ("dx", c_void_p), ("lddx", c_int64), ("xtype", c_int32), ("ytype", c_int32),
+        ("dytype", c_int32), ("dxtype", c_int32), ("scale", c_float), ("softcap", c_float),
+        ("mask", c_void_p), ("mask_stride_batch", c_int64), ("mask_stride_group", c_int64),
+        ("mask_stride_row", c_int64), ("mask_stride_col", c_int64), ("lengths", c_void_p),
+        ("lengths_stride_batch", c_int64), ("lengths_stride_group", c_int64),
+        ("lengths_stride_row", c_int64), ("causal_offset", c_int64), ("causal", c_int32),
+        ("mask_type", c_int32), ("lengths_type", c_int32), ("empty_rows", c_int32)]
+
+    def __init__(self, **fields: object):
+        super().__init__(**{"struct_size": ctypes.sizeof(MaskedSoftmax), "scale": 1.0,
+                            "mask_stride_col": 1, "lengths_type": INDEX_TYPES["int32"], **fields})
+
+
 _SIZES = [c_int64] * 3
 _STRIDED = [c_void_p, c_int64, c_int64]  # matrix, leading dimension, stride
 _TYPED = [c_void_p, c_int, c_int64]      # matrix, type, leading dimension
@@ -94,11 +114,13 @@ _ARGUMENTS = {
     "gemm": [c_void_p, POINTER(Gemm)],
     "softmax": [*_ROWS, c_float, *_TYPED, *_TYPED],
     "softmax_backward": [*_ROWS, c_float, *_TYPED, *_TYPED, *_TYPED],
+    "softmax_ex": [c_void_p, POINTER(MaskedSoftmax)],
     "cross_entropy": [c_void_p, POINTER(CrossEntropy)],
     "transpose_strided_batched": [*_TRANSPOSE, *_STRIDED, *_STRIDED, c_int64],
     "sgemm_workspace_size": [*_GEMM, c_int64, *_BYTES],
     "gemm_workspace_size": [c_void_p, POINTER(Gemm), *_BYTES],
     "softmax_workspace_size": [*_ROWS, c_int, c_int, *_BYTES],
+    "softmax_ex_workspace_size": [c_void_p, POINTER(MaskedSoftmax), *_BYTES],
     "cross_entropy_workspace_size": [c_void_p, POINTER(CrossEntropy), *_BYTES],
     "transpose_workspace_size": [*_TRANSPOSE, c_int64, c_int, *_BYTES],
     "explain_sgemm": [c_void_p, c_char_p, *_GEMM[1:], *_STRIDED, *_STRIDED, *_STRIDED, c_int64,
@@ -107,6 +129,7 @@ _ARGUMENTS = {
     "explain_softmax": [c_void_p, c_char_p, *_ROWS[1:], *_TYPED, *_TYPED, *_TEXT],
     "explain_softmax_backward": [c_void_p, c_char_p, *_ROWS[1:], *_TYPED, *_TYPED, *_TYPED,
                                  *_TEXT],
+    "explain_softmax_ex": [c_void_p, c_char_p, POINTER(MaskedSoftmax), *_TEXT],
     "explain_cross_entropy": [c_void_p, c_char_p, POINTER(CrossEntropy), *_TEXT],
     "explain_transpose": [c_void_p, c_char_p, *_TRANSPOSE[1:], *_STRIDED, *_STRIDED, c_int64,
                           *_TEXT],

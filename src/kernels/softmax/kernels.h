@@ -29,6 +29,19 @@ const char* configure_softmax_reread(const SoftmaxKernel&, const SoftmaxFacts&, 
 const char* configure_softmax_naive(const SoftmaxKernel&, const SoftmaxFacts&, const DeviceTraits&,
                                     const PlanOptions&, SoftmaxConfig*);
 
+
+// Masked softmaxes: a warp holds a row in registers; a block does; a block reads a row twice; a warp
+// reads it three times, and runs any problem.
+const char* configure_softmax_masked_warp(const SoftmaxKernel&, const SoftmaxFacts&,
+                                          const DeviceTraits&, const PlanOptions&, SoftmaxConfig*);
+const char* configure_softmax_masked_block(const SoftmaxKernel&, const SoftmaxFacts&,
+                                           const DeviceTraits&, const PlanOptions&, SoftmaxConfig*);
+const char* configure_softmax_masked_reread(const SoftmaxKernel&, const SoftmaxFacts&,
+                                            const DeviceTraits&, const PlanOptions&,
+                                            SoftmaxConfig*);
+const char* configure_softmax_masked_naive(const SoftmaxKernel&, const SoftmaxFacts&,
+                                           const DeviceTraits&, const PlanOptions&, SoftmaxConfig*);
+
 namespace cuda {
 Status launch_softmax_warp(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 Status launch_softmax_bundle(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
@@ -37,6 +50,14 @@ Status launch_softmax_cluster(const SoftmaxProblem&, const SoftmaxConfig&, const
 Status launch_softmax_split(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 Status launch_softmax_reread(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 Status launch_softmax_naive(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
+Status launch_softmax_masked_warp(const SoftmaxProblem&, const SoftmaxConfig&,
+                                  const LaunchContext&);
+Status launch_softmax_masked_block(const SoftmaxProblem&, const SoftmaxConfig&,
+                                   const LaunchContext&);
+Status launch_softmax_masked_reread(const SoftmaxProblem&, const SoftmaxConfig&,
+                                    const LaunchContext&);
+Status launch_softmax_masked_naive(const SoftmaxProblem&, const SoftmaxConfig&,
+                                   const LaunchContext&);
 }  // namespace cuda
 
 }  // namespace mygemm

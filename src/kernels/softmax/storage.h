@@ -16,7 +16,7 @@ struct MaxTotal {
 using MaxSum = MaxTotal<float>;
 
 // Block kernel: the result of each warp.
-struct BlockStorage {
+struct alignas(16) BlockStorage {
   float maximum[32], sum[32];
 };
 

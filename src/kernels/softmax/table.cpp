@@ -55,6 +55,30 @@ constexpr SoftmaxKernel kKernels[] = {
      .configure = configure_softmax_naive,
      .launch = cuda_launcher<cuda::launch_softmax_naive>(),
      .figures = {.reads = 3, .efficiency = 0.30}},
+    {.name = "masked_warp",
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_softmax_masked_warp,
+     .launch = cuda_launcher<cuda::launch_softmax_masked_warp>(),
+     .figures = {.reads = 1, .efficiency = 0.95, .masks = true}},
+    {.name = "masked_block",
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_softmax_masked_block,
+     .launch = cuda_launcher<cuda::launch_softmax_masked_block>(),
+     .figures = {.reads = 1, .efficiency = 0.93, .masks = true}},
+    {.name = "masked_reread",
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_softmax_masked_reread,
+     .launch = cuda_launcher<cuda::launch_softmax_masked_reread>(),
+     .figures = {.reads = 2, .efficiency = 0.6, .masks = true}},
+    {.name = "masked_naive",
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_softmax_masked_naive,
+     .launch = cuda_launcher<cuda::launch_softmax_masked_naive>(),
+     .figures = {.reads = 3, .efficiency = 0.1, .masks = true}},
     {.name = "host_vectorised",
      .min_cc = 0,
      .max_cc = 0,
@@ -67,6 +91,12 @@ constexpr SoftmaxKernel kKernels[] = {
      .configure = host::configure_softmax,
      .launch = host::launch_softmax_naive,
      .figures = {.reads = 3, .efficiency = 0.04}},
+    {.name = "host_masked",
+     .min_cc = 0,
+     .max_cc = 0,
+     .configure = host::configure_softmax,
+     .launch = host::launch_softmax_masked,
+     .figures = {.reads = 3, .efficiency = 0.04, .masks = true}},
 };
 
 }  // namespace
@@ -97,6 +127,10 @@ std::string describe(const SoftmaxConfig& config) {
     result +=
         text(", %d runs and %d tiles a warp, %d slots, %d tiles in registers",
              config.ring.runs_of_warp, config.ring.tiles, config.ring.slots, config.ring.held);
+  }
+  if (config.masked.held > 0) {
+    result += text(", %d %s a thread", config.masked.held,
+                   config.masked.in_packs ? "accesses" : "elements");
   }
   if (config.workspace_bytes > 0) result += text(", workspace %zu bytes", config.workspace_bytes);
   return result;

@@ -21,6 +21,8 @@ inline float reciprocal_approx(float x) {
 
 inline float max_or_nan(float x, float y) { return x < y ? y : x; }
 
+inline float max_with_nan(float x, float y) { return x > y || x != x ? x : y; }
+
 inline void fma_in_order(float& d, float a, float b) { d = std::fma(a, b, d); }
 
 inline void add_in_order(float& d, float a) { d += a; }

@@ -1,0 +1,85 @@
+// Masked softmax of rows of medium length: the registers of a block hold a row, which is read once,
+// as far as it is not masked by the columns' numbers.
+#include "kernels/launch.h"
+#include "kernels/softmax/kernels.h"
+#include "kernels/softmax/masked_packed.cuh"
+#include "ptx/shared.cuh"
+
+namespace mygemm {
+namespace {
+
+// The two reductions of a row have memory of their own.
+struct BlockTeam {
+  BlockStorage& shared;
+
+  // Every thread adds up the parts of all warps, of which there are few, four at a time.
+  template <class Operation>
+  __device__ __forceinline__ float reduce(float value) {
+    float(&partial)[32] = std::is_same_v<Operation, Max> ? shared.maximum : shared.sum;
+    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    value = warp_reduce<Operation>(value);
+    if (lane == 0) partial[warp] = value;
+    if (lane < 3 && warp == warps - 1 && warps % 4 + lane < 4 && warps % 4 != 0) {
+      partial[warps + lane] = Operation::kNothing;
+    }
+    __syncthreads();  // every warp has stored its partial result
+    const float4* four = reinterpret_cast<const float4*>(partial);
+    float result = Operation::kNothing;
+    for (unsigned i = 0; i < warps; i += 4) {
+      const float4 v = four[i / 4];
+      result = Operation::combine(result, Operation::combine(Operation::combine(v.x, v.y),
+                                                             Operation::combine(v.z, v.w)));
+    }
+    return result;
+  }
+};
+
+// Blocks per multiprocessor for which the compiler limits the registers.
+template <class Format, int kPacks, bool kBackward, bool kExtras>
+constexpr int kMaskedBlocks = kPacks == kMaskedFewPacks && !kExtras ? 2 : 1;
+
+template <class Format, int kPacks, bool kBackward, bool kExtras>
+__global__ void __launch_bounds__(kMaskedBlockThreads,
+                                  kMaskedBlocks<Format, kPacks, kBackward, kExtras>)
+    masked_block(const SoftmaxProblem p, const SoftmaxMasking m, const MaskedDivisors divisors) {
+  BlockTeam team{shared_storage<BlockStorage>()};
+  const MaskedPlace place{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
+  for (int64_t r = blockIdx.x; r < p.rows; r += gridDim.x) {
+    const MaskedRow row(p, m, divisors, r);
+    if constexpr (kBackward) {
+      masked_backward<Format, kPacks>(p, m, row, place, team);
+    } else if constexpr (!kExtras && Format::kWidest == 2) {
+      packed_forward<kPacks>(p, m, row, place, team);
+    } else {
+      masked_forward<Format, kPacks, kExtras>(p, m, row, place, team);
+    }
+    if (gridDim.x < p.rows) __syncthreads();  // the parts are read before the next row's come
+  }
+}
+
+template <class Format, int kPacks>
+Status launch_format(const SoftmaxProblem& p, const SoftmaxConfig& config,
+                     const LaunchContext& context) {
+  const auto run = [&](auto kernel) {
+    return launch(context, kernel, config, p, *p.masking, MaskedDivisors(p));
+  };
+  if (p.backward) return run(masked_block<Format, kPacks, true, false>);
+  constexpr bool kSingle = Format::kPack == 1;
+  if (kSingle || has_extras(*p.masking)) return run(masked_block<Format, kPacks, false, true>);
+  return run(masked_block<Format, kPacks, false, kSingle>);
+}
+
+}  // namespace
+
+Status cuda::launch_softmax_masked_block(const SoftmaxProblem& p, const SoftmaxConfig& config,
+                                         const LaunchContext& context) {
+  const MaskedRows& rows = config.masked;
+  if (!rows.in_packs) return launch_format<MixedElements, kMaskedElements>(p, config, context);
+  return with_packs(rows.widths, [&](auto format) {
+    using Format = decltype(format);
+    return rows.held == kMaskedFewPacks ? launch_format<Format, kMaskedFewPacks>(p, config, context)
+                                        : launch_format<Format, kMaskedPacks>(p, config, context);
+  });
+}
+
+}  // namespace mygemm

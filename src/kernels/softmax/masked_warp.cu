@@ -1,0 +1,76 @@
+// Masked softmax of short rows: the registers of a warp hold a row, which is read once, as far as it
+// is not masked by the columns' numbers.
+#include "kernels/launch.h"
+#include "kernels/softmax/kernels.h"
+#include "kernels/softmax/masked_packed.cuh"
+
+namespace mygemm {
+namespace {
+
+// 2^log2_lanes neighbouring lanes of a warp.
+struct WarpTeam {
+  int log2_lanes;
+
+  template <class Operation>
+  __device__ __forceinline__ float reduce(float value) {
+    return warp_reduce<Operation>(value, log2_lanes);
+  }
+};
+
+template <class Format, int kPacks, bool kBackward, bool kExtras>
+__global__ void __launch_bounds__(kMaskedWarpThreads)
+    masked_warp(const SoftmaxProblem p, const SoftmaxMasking m, const MaskedDivisors divisors,
+                const int log2_lanes) {
+  const int rows = kMaskedWarpThreads >> log2_lanes;
+  const int thread = static_cast<int>(threadIdx.x);
+  const MaskedPlace place{thread & ((1 << log2_lanes) - 1), 1 << log2_lanes};
+  WarpTeam team{log2_lanes};
+  // All lanes of a warp stay for the shuffles; those past the last row read and write nothing.
+  for (int64_t r0 = int64_t{blockIdx.x} * rows; r0 < p.rows; r0 += int64_t{gridDim.x} * rows) {
+    const int64_t r = r0 + (thread >> log2_lanes);
+    MaskedRow row(p, m, divisors, r < p.rows ? r : 0);
+    if (r >= p.rows) row.valid = row.cols = 0;
+    if constexpr (kBackward) {
+      masked_backward<Format, kPacks>(p, m, row, place, team);
+    } else if constexpr (!kExtras && Format::kWidest == 2) {
+      packed_forward<kPacks>(p, m, row, place, team);
+    } else {
+      masked_forward<Format, kPacks, kExtras>(p, m, row, place, team);
+    }
+  }
+}
+
+template <class Format, int kPacks>
+Status launch_format(const SoftmaxProblem& p, const SoftmaxConfig& config,
+                     const LaunchContext& context) {
+  const auto run = [&](auto kernel) {
+    return launch(context, kernel, config, p, *p.masking, MaskedDivisors(p),
+                  config.masked.log2_lanes);
+  };
+  if (p.backward) return run(masked_warp<Format, kPacks, true, false>);
+  constexpr bool kSingle = Format::kPack == 1;
+  if (kSingle || has_extras(*p.masking)) return run(masked_warp<Format, kPacks, false, true>);
+  return run(masked_warp<Format, kPacks, false, kSingle>);
+}
+
+}  // namespace
+
+Status cuda::launch_softmax_masked_warp(const SoftmaxProblem& p, const SoftmaxConfig& config,
+                                        const LaunchContext& context) {
+  const MaskedRows& rows = config.masked;
+  if (!rows.in_packs) {
+    return rows.held == kMaskedFewElements
+               ? launch_format<MixedElements, kMaskedFewElements>(p, config, context)
+               : launch_format<MixedElements, kMaskedElements>(p, config, context);
+  }
+  return with_packs(rows.widths, [&](auto format) {
+    using Format = decltype(format);
+    switch (rows.held) {
+      case 1: return launch_format<Format, 1>(p, config, context);
+      case 2: return launch_format<Format, 2>(p, config, context);
+    }
+    return launch_format<Format, kMaskedPacks>(p, config, context);
+  });
+}
+
+}  // namespace mygemm
