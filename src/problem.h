@@ -197,8 +197,9 @@ struct SoftmaxMasking {
         narrow ? static_cast<uint32_t>(r) / static_cast<uint32_t>(group_rows) : r / group_rows;
     const int64_t row = r - group * group_rows;
     if (batch_groups == 0 || group < batch_groups) return {0, group, row};
-    const int64_t batch = narrow ? static_cast<uint32_t>(group) / static_cast<uint32_t>(batch_groups)
-                                 : group / batch_groups;
+    const int64_t batch = narrow
+                              ? static_cast<uint32_t>(group) / static_cast<uint32_t>(batch_groups)
+                              : group / batch_groups;
     return {batch, group - batch * batch_groups, row};
   }
   // The columns of a row of `cols` that are not masked by their number.

@@ -75,8 +75,7 @@ bool masking_pointers_ok(const SoftmaxProblem& p, const BatchedFootprint& out) {
     const Dimension dimensions[] = {
         {batches, strides.batch}, {groups, strides.group}, {group_rows, strides.row}, columns};
     return make_range(name, data, dimensions, element_size, &range) &&
-           (!overlap(range, out) ||
-            refuse("%s overlaps the addresses of %s", out_name(p), name));
+           (!overlap(range, out) || refuse("%s overlaps the addresses of %s", out_name(p), name));
   };
   return (!m.mask || apart("mask", m.mask, m.mask_strides, {p.cols, m.mask_stride_col},
                            element_bytes(m.mask_type))) &&

@@ -7,8 +7,17 @@
 
 namespace mygemm::persistent {
 
-// Time to store a tile that is not overlapped, for a tile and for an element.
+// Time to store a tile that is not overlapped, for a tile and for an element. Tiles may have a time
+// of their own, kStoreSeconds.
 constexpr double kStoreSeconds = 1.6e-6, kStoreElementSeconds = 1.5e-10;
+template <class Tile>
+constexpr double store_seconds() {
+  if constexpr (requires { Tile::kStoreSeconds; }) {
+    return Tile::kStoreSeconds;
+  } else {
+    return kStoreSeconds + kStoreElementSeconds * Tile::kBlockM * Tile::kBlockN;
+  }
+}
 // Additional time of stream-K tiles, once: the flags, and the memory traffic of partial tiles.
 constexpr double kStreamKSeconds = 4.2e-6, kStreamKElementSeconds = 2.3e-10;
 // Time of the fix-up, for each block that adds to a tile and each element.
@@ -60,7 +69,7 @@ template <class Tile>
 double seconds(const GemmConfig& config, const GemmFigures& figures, double step_factor,
                const GemmFacts& facts, const DeviceTraits& device) {
   constexpr double kElements = static_cast<double>(Tile::kBlockM) * Tile::kBlockN;
-  constexpr double kStore = kStoreSeconds + kStoreElementSeconds * kElements;
+  constexpr double kStore = store_seconds<Tile>();
   const double step =
       2.0 * kElements * Tile::kBlockK / (facts.sm_flops * figures.efficiency) * step_factor;
   const double tiles = config.schedule.tiles, steps = config.schedule.steps;
@@ -89,7 +98,7 @@ double seconds(const GemmConfig& config, const GemmFigures& figures, double step
 template <class Tile>
 constexpr GemmBound bound(const GemmFigures& figures, bool stream_k, double least_k) {
   constexpr double kElements = static_cast<double>(Tile::kBlockM) * Tile::kBlockN;
-  constexpr double kStore = kStoreSeconds + kStoreElementSeconds * kElements;
+  constexpr double kStore = store_seconds<Tile>();
   GemmBound bound = {.launches = kLaunchSeconds,
                      .tile_fixed = kStore,
                      .least_tiles = 1.0,
