@@ -1,6 +1,8 @@
 // The counts of calls and the report. See calls.h.
 #include "calls.h"
 
+#include <pthread.h>
+
 #include <array>
 
 #include "../drop_in/call_report.h"
@@ -30,6 +32,13 @@ std::string line(size_t function) {
     text += drop_in::print(", %lld refused", refused);
   }
   return text + "\n";
+}
+
+[[gnu::constructor]] void watch() {
+  pthread_atfork(nullptr, nullptr, [] {
+    counts.forget();
+    devices.forget();
+  });
 }
 
 [[gnu::destructor]] void report() {

@@ -2,6 +2,8 @@
 // process's end.
 #include "report.h"
 
+#include <pthread.h>
+
 #include "../drop_in/call_report.h"
 
 namespace mygemm::cublas {
@@ -39,6 +41,13 @@ std::string share() {
                            all.flop * 1e-9);
   }
   return text + "\n";
+}
+
+[[gnu::constructor]] void watch() {
+  pthread_atfork(nullptr, nullptr, [] {
+    counts.forget();
+    devices.forget();
+  });
 }
 
 [[gnu::destructor]] void print_report() {

@@ -35,6 +35,7 @@ class Devices {
     if ((set_.load(std::memory_order_relaxed) & bit) == bit) return;
     set_.fetch_or(bit, std::memory_order_relaxed);
   }
+  void forget() { set_ = 0; }
   // ", device 1", ", device 0, device 1".
   std::string text() const {
     std::string text;
@@ -83,6 +84,16 @@ class CallCounts {
   }
   Count of(size_t function, size_t outcome) const {
     return {calls_[function][outcome], flop_[function][outcome]};
+  }
+
+  // In a child of fork(), whose parent reports the calls so far.
+  void forget() {
+    for (auto& of_function : calls_) {
+      for (auto& calls : of_function) calls = 0;
+    }
+    for (auto& of_function : flop_) {
+      for (auto& flop : of_function) flop = 0;
+    }
   }
 
   // A heading and line(function) for each function with a count; "" where there is none. Processes

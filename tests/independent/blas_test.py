@@ -259,6 +259,15 @@ class NoBlas(Program):
                             library_path="", MYGEMM_BLAS_OFFLOAD="never", **launcher)
             self.assertRegex(result.stderr, rf"(?m)^mygemm: calls of process \d+{rank}$")
 
+    def test_a_child_reports_its_own_calls(self):
+        fork = ("import os\nchild = os.fork()\nif child: os.waitpid(child, 0)\n"
+                "else: sgemm(i(101), i(111), i(112), i(1), i(1), i(1), f(1), a, i(1), b, i(1),"
+                " f(1), c, i(1))\n")
+        result, _ = run("/usr/bin/python3", "-c", CALL_BY_CTYPES + fork + CALL_BY_CTYPES, LIBRARY,
+                        preload=False, library_path="", MYGEMM_BLAS_OFFLOAD="never")
+        self.assertEqual(re.findall(r"sgemm +(\d) taken", result.stderr), ["2", "2"])
+        self.assertEqual(len(set(re.findall(r"calls of process (\d+)", result.stderr))), 2)
+
     def test_a_wrong_report_is_named_and_ignored(self):
         for value, said in ("yes", 1), ("0", 0), ("", 0):
             result, calls = run("/usr/bin/python3", "-c", CALL_BY_CTYPES, LIBRARY, preload=False,
