@@ -153,6 +153,9 @@ Fields fields(const GemmCase& p) {
                   {{"--sums", p.sums}, {"--stride-sums", text(p.stride_sums.value_or(0))}});
   }
   if (p.fill != "full") result.emplace_back("--fill", p.fill);
+  if (p.atype != "f32") {
+    result.insert(result.end(), {{"--atype", p.atype}, {"--dtype", p.dtype}});
+  }
   return result;
 }
 

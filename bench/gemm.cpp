@@ -1,6 +1,7 @@
 // The general product with its epilogue: one case as a Contest. Peers compute the plain product:
 // mygemm_sgemm on the same handle, so that the ratio says what the epilogue costs, and a library.
 #include "sgemm.h"
+#include "values.h"
 
 namespace bench {
 namespace {
@@ -66,14 +67,14 @@ class FusedProduct {
       : case_(c),
         plain_case_(plain_case(c)),
         plain_(machine, plain_case_, sets),
-        c_(operand(machine, extent_of_c(c), sets, 4)),
-        bias_(operand(machine, extent_of_bias(c), sets, 5)),
+        c_(operand(machine, extent_of_c(c), sets, 4, data_type(c.dtype))),
+        bias_(operand(machine, extent_of_bias(c), sets, 5, data_type(c.dtype))),
         aux_(operand(machine, extent_of_aux(c), sets, 6)),
         sums_(operand(machine, extent_of_sums(c), sets, 7)),
         beta_(c.reads_c ? 1.0f : 0.0f) {
     if (c.form == "pointers" && !c.c_is_d) {
-      c_pointers_ = PointerArrays(machine, c_, sets, c.batch,
-                                  *c.stride_c * static_cast<int64_t>(sizeof(float)));
+      const auto size = static_cast<int64_t>(type_bytes(data_type(c.dtype)));
+      c_pointers_ = PointerArrays(machine, c_, sets, c.batch, *c.stride_c * size);
     }
   }
 
@@ -90,6 +91,8 @@ class FusedProduct {
     call.n = case_.n;
     call.k = case_.k;
     call.batch_count = case_.batch;
+    call.atype = call.btype = data_type(case_.atype);
+    call.ctype = call.dtype = data_type(case_.dtype);
     call.activation = activation(case_.activation);
     call.alpha = &Product::kAlpha;
     call.beta = &beta_;
@@ -177,6 +180,10 @@ Result measure(Session* session, const GemmCase& c) {
     const mygemmGemm_t call = fused.call(0);
     return mygemm_explain_gemm(handle, nullptr, &call, text, capacity, length);
   };
+  if (c.atype != "f32") {  // no peer has 16-bit products yet
+    contest.peer_names.push_back(kNaive);
+    return run_contest(session, contest);
+  }
   // On the handle of ours: the same workspace, the same kernel forced.
   mygemmHandle_t handle = session->library.handle(Family::kGemm, session->options.force);
   contest.peer_names.push_back("plain");

@@ -97,6 +97,9 @@ void add_options(CLI::App* command, GemmCase* p) {
   command->add_option("--stride-sums", p->stride_sums, "elements between sums; packed by default");
   command->add_option("--fill", p->fill, "the triangle of D that is computed")
       ->check(CLI::IsMember({"full", "lower", "upper"}));
+  const CLI::IsMember types({"f32", "f16", "bf16"});
+  command->add_option("--atype", p->atype, "type of A and B")->check(types);
+  command->add_option("--dtype", p->dtype, "type of C, D and the bias")->check(types);
   command->add_option("--c-is-d", p->c_is_d, "0: C is another matrix than D")->check(flag);
   command->add_option("--reads-c", p->reads_c, "1: beta is 1, else 0")->check(flag);
 }

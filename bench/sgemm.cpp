@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
+#include <stdexcept>
 #include <utility>
+
+#include "values.h"
 
 namespace bench {
 namespace {
@@ -43,8 +46,9 @@ Extent::Extent(int64_t ld, int64_t columns, int64_t stride, int64_t count)
     : elements(std::abs(stride) * (count - 1) + ld * columns),
       lead(stride < 0 ? -stride * (count - 1) : 0) {}
 
-RotatedOperand operand(const Machine& machine, const Extent& extent, int64_t sets, uint32_t seed) {
-  return RotatedOperand(machine, MYGEMM_R_32F, extent.elements, extent.lead, sets, seed);
+RotatedOperand operand(const Machine& machine, const Extent& extent, int64_t sets, uint32_t seed,
+                       mygemmDataType_t type) {
+  return RotatedOperand(machine, type, extent.elements, extent.lead, sets, seed);
 }
 
 void add_peers(Session* session, const SgemmCase& c, const Product& product, bool same_result,
@@ -74,10 +78,13 @@ void add_peers(Session* session, const SgemmCase& c, const Product& product, boo
 
 Product::Product(const Machine& machine, const SgemmCase& c, int64_t sets)
     : c_(c),
-      a_(operand(machine, extent_of_a(c), sets, 1)),
-      b_(operand(machine, extent_of_b(c), sets, 2)),
-      out_(operand(machine, extent_of_c(c), sets, 3)) {
+      a_(operand(machine, extent_of_a(c), sets, 1, data_type(c.atype))),
+      b_(operand(machine, extent_of_b(c), sets, 2, data_type(c.atype))),
+      out_(operand(machine, extent_of_c(c), sets, 3, data_type(c.dtype))) {
+  const auto size = static_cast<int64_t>(type_bytes(data_type(c.atype)));
+  const auto out_size = static_cast<int64_t>(type_bytes(data_type(c.dtype)));
   if (c.data != kUsualData) {
+    if (size != sizeof(float)) throw std::runtime_error("--data is for operands of FP32");
     const Distribution& kind = distribution(c.data);
     fill(machine, a_, extent_of_a(c), kind, Side::kA, {c.m, c.k, c.transa != "N", c.lda},
          *c.stride_a, c.batch);
@@ -85,17 +92,17 @@ Product::Product(const Machine& machine, const SgemmCase& c, int64_t sets)
          *c.stride_b, c.batch);
   }
   if (c.form == "pointers") {
-    const int64_t size = sizeof(float);
     a_pointers_ = PointerArrays(machine, a_, sets, c.batch, *c.stride_a * size);
     b_pointers_ = PointerArrays(machine, b_, sets, c.batch, *c.stride_b * size);
-    out_pointers_ = PointerArrays(machine, out_, sets, c.batch, *c.stride_c * size);
+    out_pointers_ = PointerArrays(machine, out_, sets, c.batch, *c.stride_c * out_size);
   }
 }
 
 int64_t Product::bytes_of_a_set(const SgemmCase& c) {
-  const int64_t elements =
-      extent_of_a(c).elements + extent_of_b(c).elements + extent_of_c(c).elements;
-  return elements * static_cast<int64_t>(sizeof(float));
+  const auto size = static_cast<int64_t>(type_bytes(data_type(c.atype)));
+  const auto out_size = static_cast<int64_t>(type_bytes(data_type(c.dtype)));
+  return size * (extent_of_a(c).elements + extent_of_b(c).elements) +
+         out_size * extent_of_c(c).elements;
 }
 
 mygemmStatus_t Product::call_ours(mygemmHandle_t handle, int64_t i) const {

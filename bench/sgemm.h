@@ -60,7 +60,8 @@ struct Extent {
   Extent(int64_t ld, int64_t columns, int64_t stride, int64_t count);
 };
 
-RotatedOperand operand(const Machine& machine, const Extent& extent, int64_t sets, uint32_t seed);
+RotatedOperand operand(const Machine& machine, const Extent& extent, int64_t sets, uint32_t seed,
+                       mygemmDataType_t type = MYGEMM_R_32F);
 
 // The figures of a product's contest; its calls are still to be set. Refers to the product, which
 // has `sets` copies of its operands.
@@ -75,10 +76,12 @@ Contest contest_of(const Case& c, const Product& product, int64_t sets, int64_t 
   contest.work = flops(c);
   contest.set_bytes = static_cast<double>(set_bytes);
   contest.output = &product.output();
-  contest.output_type = MYGEMM_R_32F;
+  contest.output_type = data_type(c.dtype);
   contest.exact = false;
-  // Rounding errors of k terms grow as sqrt(k); TF32 or 16-bit inputs would be far above this.
-  contest.tolerance = 1e-6 * (1.0 + std::sqrt(static_cast<double>(c.k)));
+  // Rounding errors of k terms grow as sqrt(k); TF32 or 16-bit inputs would be far above this. And
+  // two roundings of results may be apart.
+  const double rounding = c.dtype == "f32" ? 0 : c.dtype == "f16" ? 0x1p-10 : 0x1p-7;
+  contest.tolerance = 1e-6 * (1.0 + std::sqrt(static_cast<double>(c.k))) + rounding;
   return contest;
 }
 

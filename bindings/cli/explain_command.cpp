@@ -70,6 +70,7 @@ struct GemmQuestion : SgemmQuestion {
   int64_t stride_bias = 0;
   mygemmActivation_t activation = MYGEMM_ACTIVATION_NONE;
   mygemmFill_t fill = MYGEMM_FILL_FULL;
+  mygemmDataType_t atype = MYGEMM_R_32F, dtype = MYGEMM_R_32F;
   bool pointers = false;
 
   void answer() const {
@@ -84,6 +85,8 @@ struct GemmQuestion : SgemmQuestion {
     call.n = n;
     call.k = k;
     call.batch_count = batch;
+    call.atype = call.btype = atype;
+    call.ctype = call.dtype = dtype;
     call.activation = activation;
     call.fill = fill;
     call.alpha = &alpha;
@@ -254,6 +257,8 @@ void add_gemm_question(CLI::App* explain) {
       command, "--fill", &q->fill,
       {{"full", MYGEMM_FILL_FULL}, {"lower", MYGEMM_FILL_LOWER}, {"upper", MYGEMM_FILL_UPPER}},
       "all of D or a triangle");
+  add_choice(command, "--atype", &q->atype, kElementTypes, "type of A and B");
+  add_choice(command, "--dtype", &q->dtype, kElementTypes, "type of C, D and the bias");
   command->add_option("--c-is-d", q->c_is_d, "0: C is another matrix than D");
   command->add_option("--reads-c", q->reads_c, "1: beta is not 0");
 }

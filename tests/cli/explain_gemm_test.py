@@ -26,6 +26,17 @@ class ExplainGemm(cli_test.CommandTest):
                 self.assertRegex(text, r"\Achosen: \w+ \(")
                 self.assertIn(f"call: {call}\n", text)
 
+    def test_element_types(self):
+        call = (PRODUCT + "--batch 1 --stride-a 0 --stride-b 0 --stride-c 0 --stride-d 0 --form "
+                "single --bias 1 --stride-bias 0 --activation gelu --c-is-d 0 --reads-c 1 "
+                "--atype bf16 --dtype f16")
+        for device in "H200", "host":
+            text = self.succeed("explain", *call.split(), "--device", device)
+            self.assertIn(f"call: {call}\n", text)
+            self.assertIn("cannot run: takes FP32 operands", text)
+        self.fail_with("D of a product of FP32 operands is FP32", "explain", "gemm", "-m", 4, "-n",
+                       4, "-k", 4, "--dtype", "f16", "--device", "T4")
+
     def test_defaults(self):
         text = self.succeed("explain", "gemm", "-m", 4, "-n", 5, "-k", 6, "--bias", 1, "--batch", 3,
                             "--device", "T4")

@@ -82,7 +82,7 @@ def test_refused(arguments, error, sentence):
 def test_overlap():
     square = random_matrix(2, 3, 4, 4)
     before = square.copy()
-    with pytest.raises(mygemm.Error, match="C overlaps"):
+    with pytest.raises(mygemm.Error, match="D overlaps"):
         mygemm.matmul(square[0, 0], square[0, 1], out=square[0, 0])
     with pytest.raises(ValueError, match="out overlaps a"):  # several calls of the library
         mygemm.matmul(square, square[:, :1], out=square)

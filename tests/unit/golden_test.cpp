@@ -158,6 +158,31 @@ void add_gemm_variants(Golden* golden) {
                              with_odd_lds(gemm(true, false, 4096, 4, 4096)), 32 * kMiB);
 }
 
+// Operands of 16 bits, and D of another type or of theirs.
+GemmProblem of_types(GemmProblem p, mygemmDataType_t in, mygemmDataType_t out) {
+  p.a.type = p.b.type = in;
+  p.c.type = p.d.type = out;
+  return p;
+}
+
+void add_16bit_gemm(Golden* golden) {
+  for (const int64_t size : {64, 1024, 4096}) {
+    for (const auto& [name, trans] : kOperations) {
+      const GemmProblem p = gemm(trans.first, trans.second, size, size, size);
+      const std::string operation =
+          std::string("gemm ") + name + " " + by(size, size) + "x" + std::to_string(size);
+      golden->add_with_workspace(operation + " bf16 to f32",
+                                 of_types(p, MYGEMM_R_16BF, MYGEMM_R_32F), 32 * kMiB);
+      golden->add_with_workspace(operation + " f16", of_types(p, MYGEMM_R_16F, MYGEMM_R_16F),
+                                 32 * kMiB);
+    }
+  }
+  golden->add_with_workspace(
+      "gemm nn 1024x1024x1024 bf16 odd lds",
+      of_types(with_odd_lds(gemm(false, false, 1024, 1024, 1024)), MYGEMM_R_16BF, MYGEMM_R_16BF),
+      32 * kMiB);
+}
+
 // Shapes for kernels that none of the others chooses.
 void add_gemm_kernels(Golden* golden) {
   struct Shape {
@@ -259,6 +284,7 @@ TEST(Golden, ChoicesAreThoseOfTheFile) {
   add_gemm(&golden);
   add_gemm_variants(&golden);
   add_gemm_kernels(&golden);
+  add_16bit_gemm(&golden);
   add_softmax(&golden);
   add_cross_entropy(&golden);
   add_transpose(&golden);

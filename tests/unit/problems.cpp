@@ -180,6 +180,8 @@ void random_problem(Random& random, GemmProblem* problem) {
   problem->epilogue.beta.value = random.pick(kScalars, 4);
   constexpr mygemmMathMode_t kModes[] = {MYGEMM_MATH_DEFAULT, MYGEMM_MATH_STRICT, MYGEMM_MATH_FAST};
   problem->math = random.pick(kModes, 3);
+  problem->a.type = problem->b.type = random_type(random);
+  if (problem->a.type != MYGEMM_R_32F) problem->c.type = problem->d.type = random_type(random);
   if (random.integer(0, 3) > 0) return;
   constexpr mygemmActivation_t kActivations[] = {
       MYGEMM_ACTIVATION_NONE, MYGEMM_ACTIVATION_RELU, MYGEMM_ACTIVATION_GELU,

@@ -1,7 +1,7 @@
-"""FP32 matrix products, softmax, cross entropy, transposes by libmygemm, for NumPy, PyTorch, CuPy.
+"""Matrix products, softmax, cross entropy, transposes by libmygemm, for NumPy, PyTorch, CuPy.
 
     c = mygemm.sgemm(a, b)            # float32, two or three dimensions, any BLAS layout
-    c = mygemm.matmul(a, b)           # as numpy.matmul: vectors, broadcast batches
+    c = mygemm.matmul(a, b)           # as numpy.matmul, also of float16 and bfloat16
     y = mygemm.gemm(x, w, transb=True, bias=bias, activation="gelu")   # a linear layer
     y = mygemm.softmax(x)             # float32, float16, bfloat16, along any axis
     loss = mygemm.cross_entropy(x, classes, dx=x)   # and its gradient, in place

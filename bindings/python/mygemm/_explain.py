@@ -10,8 +10,8 @@ from ._arrays import as_bool
 from ._calls import WORKSPACE_LIMIT, math_mode
 from ._handles import Handle
 from ._library import (ACTIVATIONS, BACKEND_AUTO, BACKEND_HOST, DATA_TYPES, OP_N, OP_T,
-                       CrossEntropy, Gemm, check, lib)
-from ._softmax import dtype_name, softmax_mode
+                       CrossEntropy, Gemm, check, dtype_name, lib)
+from ._softmax import softmax_mode
 
 
 def _int64(number: int, what: str = "") -> int:
@@ -52,18 +52,21 @@ def _sgemm(m: int, n: int, k: int, *, transa: bool = False, transb: bool = False
 
 
 def _gemm(m: int, n: int, k: int, *, transa: bool = False, transb: bool = False, batch: int = 1,
-          bias: bool = False, activation: Optional[str] = None, c: bool = False) -> _Ask:
+          bias: bool = False, activation: Optional[str] = None, c: bool = False,
+          dtype: object = "float32", out_dtype: Optional[object] = None) -> _Ask:
     transa, transb = as_bool("transa", transa), as_bool("transb", transb)
     if activation not in ACTIVATIONS:
         raise ValueError(f"activation = {activation!r} is none of: "
                          f"{', '.join(map(repr, ACTIVATIONS))}")
     bias, c = as_bool("bias", bias), as_bool("c", c)
+    in_type, out_type = (DATA_TYPES[dtype_name(name)] for name in (dtype, out_dtype or dtype))
 
     def ask(handle: object, device: object, *text: object) -> int:
         alpha, beta = ctypes.c_float(1), ctypes.c_float(1 if c else 0)
         # As gemm() calls the library for arrays in C order: the transposed product. Of addresses
         # it only matters whether there is a bias, and a C that is not D.
-        call = Gemm(transa=OP_T if transb else OP_N, transb=OP_T if transa else OP_N, m=n, n=m,
+        call = Gemm(atype=in_type, btype=in_type, ctype=out_type, dtype=out_type,
+                    transa=OP_T if transb else OP_N, transb=OP_T if transa else OP_N, m=n, n=m,
                     k=k, batch_count=_int64(batch), activation=ACTIVATIONS[activation],
                     stride_a=_int64(n * k), stride_b=_int64(m * k), stride_c=_int64(m * n),
                     stride_d=_int64(m * n), alpha=ctypes.addressof(alpha),
@@ -126,7 +129,7 @@ def explain(op: str, *sizes: int, device: Optional[str] = None, math: Optional[s
 
     explain("sgemm", m, n, k, transa=False, transb=False, batch=1)
     explain("gemm", m, n, k, transa=False, transb=False, batch=1, bias=False, activation=None,
-            c=False)
+            c=False, dtype="float32", out_dtype=None)
     explain("softmax", rows, cols, dtype="float32", out_dtype=None, log=False)
     explain("softmax_backward", rows, cols, dtype="float32", log=False)
     explain("cross_entropy", rows, cols, dtype="float32", dx_dtype=None, gradient=True)

@@ -1,4 +1,4 @@
-"""sgemm and gemm: matrix products of float32 arrays, single or in batches."""
+"""sgemm and gemm: matrix products of float32, float16 or bfloat16 arrays, single or in batches."""
 from __future__ import annotations
 
 import ctypes
@@ -8,7 +8,7 @@ from ._arrays import Array, as_bool, as_float32, check_dtype, check_writable
 from ._calls import Arguments, Call
 from ._layouts import (Matrix, batch_count, batch_stride, check_dimensions, check_shape, matrix,
                        matrix_in_order)
-from ._library import ACTIVATIONS, OP_N, OP_T, Gemm, check, lib
+from ._library import ACTIVATIONS, DATA_TYPES, OP_N, OP_T, Gemm, check, dtype_name, lib
 from ._types import AnyArray, ArrayT
 
 
@@ -70,18 +70,38 @@ class _Problem(NamedTuple):
         return f"A is {self.first.array.name}, B is {self.second.array.name}, {output} is out"
 
 
-def _prepare(call: str, arguments: Arguments, transa: bool, transb: bool) -> _Problem:
+def result_dtype(arguments: Arguments, dtype: Optional[object], call: str) -> str:
+    """The type of a product's elements: that of out or c, or the one asked for, or that of a."""
+    a, b = arguments["a"], arguments["b"]
+    check_dtype(a, tuple(DATA_TYPES), call)
+    check_dtype(b, (a.dtype,), call if a.dtype == "float32" else f"{call} of a {a.dtype} a")
+    allowed = ("float32",) if a.dtype == "float32" else tuple(DATA_TYPES)
+    given = [x for x in map(arguments.get, ("out", "c", "bias")) if x is not None]
+    for x in given:
+        check_dtype(x, allowed, call)
+    wanted = None if dtype is None else dtype_name(dtype)
+    if wanted not in (None, *allowed):
+        raise TypeError(f"dtype = {wanted}, but {call} of float32 makes float32")
+    result = given[0].dtype if given and given[0].name != "bias" else wanted or a.dtype
+    if wanted not in (None, result):
+        raise ValueError(f"dtype = {wanted}, but {given[0].name} has dtype {result}")
+    for x in given:
+        check_dtype(x, (result,), f"{call} with a result of {result}")
+    return result
+
+
+def _prepare(call: str, arguments: Arguments, transa: bool, transb: bool,
+             dtype: str) -> _Problem:
     for name in ("a", "b", "out"):
         x = arguments.get(name)
         if x is not None:
-            check_dtype(x, ("float32",), call)
             check_dimensions(x, call)
     left, right = arguments["a"], arguments["b"]
     product = _product(left, right, transa, transb)
     matrix(left), matrix(right)  # refused before anything is made
     out = arguments.get("out")
     if out is None:
-        out = arguments.empty(left, product.shape, "float32")
+        out = arguments.empty(left, product.shape, dtype)
     check_writable(out)
     check_shape(out, product.shape, "that of the product")
     return blas_problem(left, right, out, transa, transb)
@@ -124,7 +144,9 @@ def sgemm(a: ArrayT, b: AnyArray, *, transa: bool = False, transb: bool = False,
     if beta != 0 and out is None:
         raise ValueError(f"beta = {beta:g} needs out, which it is a multiple of")
     arguments = Arguments(a=a, b=b, out=out)
-    p = _prepare("sgemm", arguments, transa, transb)
+    for x in arguments.values():
+        check_dtype(x, ("float32",), "sgemm")
+    p = _prepare("sgemm", arguments, transa, transb, "float32")
     operations = p.first.operation, p.second.operation
     with Call(arguments, math) as call:
         call.give_workspace(lib.mygemm_sgemm_workspace_size, *operations, *p.sizes, p.batch)
@@ -139,17 +161,22 @@ def sgemm(a: ArrayT, b: AnyArray, *, transa: bool = False, transb: bool = False,
 def gemm(a: ArrayT, b: AnyArray, *, c: Optional[AnyArray] = None, bias: Optional[AnyArray] = None,
          activation: Optional[str] = None, alpha: float = 1.0, beta: float = 0.0,
          transa: bool = False, transb: bool = False, out: Optional[ArrayT] = None,
-         math: Optional[str] = None) -> ArrayT:
-    """out = activation(alpha * op(a) @ op(b) + beta * c + bias), in float32 and in one call.
+         dtype: Optional[object] = None, math: Optional[str] = None) -> ArrayT:
+    """out = activation(alpha * op(a) @ op(b) + beta * c + bias), in one call.
 
-    a, b, alpha, transa, transb, out and math as in sgemm().
+    a, b, alpha, transa, transb, out and math as in sgemm(), but for the types: a and b are both
+    float32, float16 or bfloat16. c, bias and out have one type: float32 where a has it, else any of
+    the three. Sums are float32; each element of out is rounded once.
+    dtype: the type of a new out, a name such as "float32" or a dtype of NumPy or PyTorch; without
+    it that of c, or of a.
     c: what beta is a multiple of, of out's shape and order, or one matrix for a whole batch; it may
     be out, and is out where it is not given. With beta = 0 it is not read.
     bias: one value for each column of the result, of shape (n,), or (batch, n) for one of its own
     for each matrix; it needs a result in C order: gemm(x, weight, transb=True, bias=bias) is a
     linear layer.
     activation: None, "relu" or "gelu" (the tanh form).
-    Each step is rounded by itself: with bias and "relu", the bits are those of separate steps.
+    Each step is rounded to float32 by itself: with bias and "relu", the bits of a float32 result
+    are those of separate steps.
     Returns out. Raises TypeError and ValueError for arguments, Error where the library refuses.
     """
     transa, transb = as_bool("transa", transa), as_bool("transb", transb)
@@ -161,19 +188,21 @@ def gemm(a: ArrayT, b: AnyArray, *, c: Optional[AnyArray] = None, bias: Optional
         raise ValueError(f"activation = {activation!r} is none of: {names}")
     optional = {name: x for name, x in (("c", c), ("bias", bias)) if x is not None}
     arguments = Arguments(a=a, b=b, **optional, out=out)
-    p = _prepare("gemm", arguments, transa, transb)
+    out_dtype = result_dtype(arguments, dtype, "gemm")
+    p = _prepare("gemm", arguments, transa, transb, out_dtype)
     m, n, k = p.sizes
     c_alpha, c_beta = ctypes.c_float(alpha), ctypes.c_float(beta)
     first, second = p.first.strided(), p.second.strided()
+    in_type, out_type = DATA_TYPES[arguments["a"].dtype], DATA_TYPES[out_dtype]
     descriptor = Gemm(
-        transa=p.first.operation, transb=p.second.operation, m=m, n=n, k=k, batch_count=p.batch,
+        atype=in_type, btype=in_type, ctype=out_type, dtype=out_type, transa=p.first.operation,
+        transb=p.second.operation, m=m, n=n, k=k, batch_count=p.batch,
         activation=ACTIVATIONS[activation], alpha=ctypes.addressof(c_alpha),
         beta=ctypes.addressof(c_beta), A=first[0], lda=first[1], stride_a=first[2], B=second[0],
         ldb=second[1], stride_b=second[2], D=p.out.pointer, ldd=p.matrix.ld,
         stride_d=batch_stride(p.out))
     if c is not None:
         addend = arguments["c"]
-        check_dtype(addend, ("float32",), "gemm")
         one = p.shape[-2:]
         if addend.shape not in (p.shape, one, (1, *one)):
             check_shape(addend, p.shape, "that of the result")
@@ -190,7 +219,6 @@ def gemm(a: ArrayT, b: AnyArray, *, c: Optional[AnyArray] = None, bias: Optional
 
 def _bias(x: Array, p: _Problem) -> tuple[int, int]:
     """Pointer and stride of a bias for each column of the result."""
-    check_dtype(x, ("float32",), "gemm")
     columns = p.shape[-1]
     if x.shape not in ((columns,), (p.batch, columns), (1, columns)):
         check_shape(x, (columns,), "one value for each column of the result")

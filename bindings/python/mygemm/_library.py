@@ -28,6 +28,16 @@ SOFTMAX, LOG_SOFTMAX = 0, 1
 INDEX_TYPES = {"int32": 10, "int64": 24}
 
 
+def dtype_name(dtype: object) -> str:
+    """A dtype of any library, or its name, as one of the names in DATA_TYPES."""
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None)
+    if name is None:  # torch.float16, numpy.float16
+        name = getattr(dtype, "__name__", str(dtype)).replace("torch.", "")
+    if name not in DATA_TYPES:
+        raise TypeError(f"dtype = {name} is none of: {', '.join(DATA_TYPES)}")
+    return str(name)
+
+
 class Config(ctypes.Structure):
     """mygemmConfig_t"""
 

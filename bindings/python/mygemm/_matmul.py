@@ -5,11 +5,11 @@ import ctypes
 import itertools
 from typing import Optional
 
-from ._arrays import Array, check_dtype, check_writable
+from ._arrays import Array, check_writable
 from ._calls import Arguments, Call
-from ._gemm import blas_problem
+from ._gemm import blas_problem, result_dtype
 from ._layouts import check_shape
-from ._library import check, lib
+from ._library import DATA_TYPES, Gemm, check, lib
 from ._types import AnyArray, ArrayT
 
 
@@ -71,8 +71,8 @@ def _refuse_overlap(out: Array, operands: tuple[Array, ...]) -> None:
 
 
 def matmul(a: ArrayT, b: AnyArray, out: Optional[ArrayT] = None, *,
-           math: Optional[str] = None) -> ArrayT:
-    """a @ b as numpy.matmul computes it, in float32: vectors, matrices, batches of any dimension.
+           dtype: Optional[object] = None, math: Optional[str] = None) -> ArrayT:
+    """a @ b as numpy.matmul computes it: vectors, matrices, batches of any dimension.
 
     a: (..., m, k), or (k,) for one row.
     b: (..., k, n), or (k,) for one column.
@@ -82,14 +82,13 @@ def matmul(a: ArrayT, b: AnyArray, out: Optional[ArrayT] = None, *,
     strides as in sgemm().
     out: what is written, of the product's shape, without the axes of a vector; it must not overlap
     a or b. Without it a new array in C order is made by the library of a.
-    math: as in sgemm().
+    The types, dtype and math are as in gemm().
     Returns out; of two vectors it has no dimension.
     Raises TypeError and ValueError for arguments, Error where the library refuses.
     """
     arguments = Arguments(a=a, b=b, out=out)
     left, right = (_as_matrices(arguments[name], name == "b") for name in ("a", "b"))
-    for x in arguments.values():
-        check_dtype(x, ("float32",), "matmul")
+    out_dtype = result_dtype(arguments, dtype, "matmul")
     m, k = left.shape[-2:]
     inner, n = right.shape[-2:]
     if inner != k:
@@ -100,7 +99,7 @@ def matmul(a: ArrayT, b: AnyArray, out: Optional[ArrayT] = None, *,
     shape = (*batch, *((m,) if row else ()), *((n,) if column else ()))
     result = arguments.get("out")
     if result is None:
-        result = arguments.empty(arguments["a"], shape, "float32")
+        result = arguments.empty(arguments["a"], shape, out_dtype)
     check_writable(result)
     check_shape(result, shape, "that of the product")
     strides = list(result.strides)
@@ -113,6 +112,8 @@ def matmul(a: ArrayT, b: AnyArray, out: Optional[ArrayT] = None, *,
     (count, along), outer = axes[-1], axes[:-1]
     if outer and 0 not in shape:
         _refuse_overlap(target, (left, right))
+    in_type, out_type = DATA_TYPES[left.dtype], DATA_TYPES[out_dtype]
+    one, zero = ctypes.c_float(1), ctypes.c_float(0)
     with Call(arguments, math) as call:
         for index in itertools.product(*(range(extent) for extent, _ in outer)):
             first, second, third = (
@@ -121,12 +122,15 @@ def matmul(a: ArrayT, b: AnyArray, out: Optional[ArrayT] = None, *,
                     shape=(count, *x.shape[-2:]), strides=(along[operand], *x.strides[-2:]))
                 for operand, x in enumerate((left, right, target)))
             p = blas_problem(first, second, third)
-            operations = p.first.operation, p.second.operation
+            (m, n, k), x, y = p.sizes, p.first.strided(), p.second.strided()
+            descriptor = Gemm(
+                atype=in_type, btype=in_type, ctype=out_type, dtype=out_type, m=m, n=n, k=k,
+                transa=p.first.operation, transb=p.second.operation, batch_count=count,
+                alpha=ctypes.addressof(one), beta=ctypes.addressof(zero), A=x[0], lda=x[1],
+                stride_a=x[2], B=y[0], ldb=y[1], stride_b=y[2], D=p.out.pointer,
+                ldd=p.matrix.ld, stride_d=along[2])
             if not any(index):
-                call.give_workspace(lib.mygemm_sgemm_workspace_size, *operations, *p.sizes, count)
-            check(lib.mygemm_sgemm_strided_batched(
-                call.handle, *operations, *p.sizes, ctypes.c_float(1), *p.first.strided(),
-                *p.second.strided(), ctypes.c_float(0), p.out.pointer, p.matrix.ld,
-                along[2], count), "matmul", p.names("C"))
+                call.give_workspace(lib.mygemm_gemm_workspace_size, ctypes.byref(descriptor))
+            check(lib.mygemm_gemm(call.handle, ctypes.byref(descriptor)), "matmul", p.names("D"))
     written: ArrayT = result.source
     return written

@@ -9,19 +9,9 @@ from ._arrays import Array, as_bool, as_float32, check_dtype, check_writable
 from ._axes import AlongAxis, axis_of
 from ._calls import Arguments, Call
 from ._layouts import check_shape, rows_of
-from ._library import DATA_TYPES, LOG_SOFTMAX, SOFTMAX, check, lib
+from ._library import DATA_TYPES, LOG_SOFTMAX, SOFTMAX, check, dtype_name, lib
 from ._masking import Masking, check_last_axis, describe, set_matrix
 from ._types import AnyArray, ArrayT
-
-
-def dtype_name(dtype: object) -> str:
-    """A dtype of any library, or its name, as one of the names in DATA_TYPES."""
-    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None)
-    if name is None:  # torch.float16, numpy.float16
-        name = getattr(dtype, "__name__", str(dtype)).replace("torch.", "")
-    if name not in DATA_TYPES:
-        raise TypeError(f"dtype = {name} is none of: {', '.join(DATA_TYPES)}")
-    return str(name)
 
 
 def softmax_mode(log: bool) -> int:

@@ -1,0 +1,86 @@
+"""gemm and matmul of float16 and bfloat16 NumPy arrays."""
+import numpy as np
+import pytest
+
+import mygemm
+from support import random_matrix
+
+ml_dtypes = pytest.importorskip("ml_dtypes")
+
+DTYPES = {"float16": np.dtype(np.float16), "bfloat16": np.dtype(ml_dtypes.bfloat16),
+          "float32": np.dtype(np.float32)}
+NARROW = ["float16", "bfloat16"]
+
+
+def check_rounded(got, exact, magnitude):
+    """Each element is the exact one, rounded once, give or take the error of float32 sums."""
+    error = 1e-5 * magnitude
+    low, high = ((exact + e).astype(got.dtype).astype(np.float64) for e in (-error, error))
+    assert np.all((low <= got.astype(np.float64)) & (got.astype(np.float64) <= high))
+
+
+def operands(dtype, m=13, k=21, n=7):
+    return (random_matrix(m, k).astype(DTYPES[dtype]), random_matrix(k, n, seed=2)
+            .astype(DTYPES[dtype]))
+
+
+def exact(a, b):
+    return (a.astype(np.float64) @ b.astype(np.float64),
+            abs(a.astype(np.float64)) @ abs(b.astype(np.float64)))
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("out_dtype", [None, *DTYPES])
+def test_types_of_the_result(dtype, out_dtype):
+    a, b = operands(dtype)
+    for call in mygemm.gemm, mygemm.matmul:
+        c = call(a, b, dtype=out_dtype)
+        assert c.dtype == DTYPES[out_dtype or dtype]
+        check_rounded(c, *exact(a, b))
+        out = np.full_like(c, np.nan)
+        assert call(a, b, out=out) is out
+        assert np.array_equal(out, c)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_epilogue(dtype):
+    a, b = operands(dtype)
+    for out_dtype in DTYPES.values():
+        c, bias = (random_matrix(13, 7, seed=3).astype(out_dtype),
+                   random_matrix(7, seed=4).astype(out_dtype))
+        got = mygemm.gemm(a, b.T, transb=True, c=c, beta=-0.5, bias=bias, activation="relu")
+        assert got.dtype == out_dtype
+        sums, magnitude = exact(a, b)
+        t = sums - 0.5 * c.astype(np.float64) + bias.astype(np.float64)
+        check_rounded(got, np.maximum(t, 0), magnitude + 2)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_batches_and_vectors(dtype):
+    a = np.stack([operands(dtype)[0]] * 3)
+    b = operands(dtype)[1]
+    one = mygemm.matmul(a[0], b)
+    assert np.array_equal(mygemm.matmul(a, b), np.stack([one] * 3))
+    assert np.array_equal(mygemm.gemm(a, b), np.stack([one] * 3))
+    assert mygemm.matmul(a[0, 0], b[:, 0].copy()).shape == ()
+
+
+def test_refusals():
+    a, b = operands("float16")
+    wide = random_matrix(21, 7)
+    with pytest.raises(TypeError, match="b has dtype float32"):
+        mygemm.gemm(a, wide)
+    with pytest.raises(TypeError, match="float32 makes float32"):
+        mygemm.matmul(random_matrix(13, 21), wide, dtype="float16")
+    with pytest.raises(TypeError, match="bias has dtype float32"):
+        mygemm.gemm(a, b, bias=random_matrix(7))
+    with pytest.raises(ValueError, match="dtype = bfloat16, but out has dtype float16"):
+        mygemm.gemm(a, b, out=np.empty((13, 7), np.float16), dtype="bfloat16")
+    with pytest.raises(TypeError, match="sgemm takes float32"):
+        mygemm.sgemm(a, b)
+
+
+def test_explain():
+    text = mygemm.explain("gemm", 64, 64, 64, device="H200", dtype="bfloat16", out_dtype="float32")
+    assert "--atype bf16 --dtype f32" in text
+    assert "cannot run: takes FP32 operands" in text
