@@ -199,9 +199,11 @@ def measure(library, c, groups):
              + ("" if same else f"-{c['dtype']}"))
     print(f"{label:38} {kernel:28} {ours * 1e6:8.1f} us {flops / ours * 1e-12:6.0f} TFLOP/s"
           f"  PyTorch {peer * 1e6:8.1f} us  {peer / ours:.2f}  (estimate {estimate})", flush=True)
-    return {"label": label, "shape": c, "kernel": kernel, "estimated_us": estimate,
-            "us": ours * 1e6, "tflops": flops / ours * 1e-12, "pytorch_us": peer * 1e6,
-            "ratio": peer / ours, "error": errors[0], "pytorch_error": errors[1]}
+    return {"operation": "gemm", "label": label, "shape": c, "kernel": kernel,
+            "estimated_us": estimate, "ms": {"median": ours * 1e3}, "rate": flops / ours * 1e-12,
+            "unit": "TFLOP/s", "error": errors[0],
+            "peers": [{"name": "PyTorch", "ms": {"median": peer * 1e3},
+                       "rate": flops / peer * 1e-12, "ratio": peer / ours, "error": errors[1]}]}
 
 
 def main():
@@ -220,8 +222,9 @@ def main():
     results = [measure(library, c, arguments.groups)
                for suite in arguments.suites.split(",")
                for c in cases_of(suite, arguments.seed, arguments.count)]
-    run = {"device": torch.cuda.get_device_name(), "pytorch": torch.__version__,
-           "commit": arguments.commit, "date": datetime.date.today().isoformat(),
+    run = {"machine": {"name": torch.cuda.get_device_name(), "driver": ""},
+           "pytorch": torch.__version__, "commit": arguments.commit,
+           "date": datetime.date.today().isoformat(), "command_line": sys.argv[1:],
            "results": results}
     with open(arguments.out, "w") as file:
         json.dump(run, file, indent=1)
