@@ -37,7 +37,13 @@ class Gemm(ctypes.Structure):
                 ("lda", ctypes.c_int64), ("stride_a", ctypes.c_int64), ("B", ctypes.c_void_p),
                 ("ldb", ctypes.c_int64), ("stride_b", ctypes.c_int64), ("C", ctypes.c_void_p),
                 ("ldc", ctypes.c_int64), ("stride_c", ctypes.c_int64), ("D", ctypes.c_void_p),
-                ("ldd", ctypes.c_int64), ("stride_d", ctypes.c_int64)]
+                ("ldd", ctypes.c_int64), ("stride_d", ctypes.c_int64), ("bias", ctypes.c_void_p),
+                ("stride_bias", ctypes.c_int64), ("A_array", ctypes.c_void_p),
+                ("B_array", ctypes.c_void_p), ("C_array", ctypes.c_void_p),
+                ("D_array", ctypes.c_void_p), ("aux", ctypes.c_void_p), ("ldaux", ctypes.c_int64),
+                ("stride_aux", ctypes.c_int64), ("sums", ctypes.c_void_p),
+                ("stride_sums", ctypes.c_int64), ("sums_of", ctypes.c_int32),
+                ("fill", ctypes.c_int32)]
 
 
 class Library:
