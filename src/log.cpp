@@ -107,10 +107,10 @@ std::string describe(const SoftmaxMasking& m, const SoftmaxProblem& p) {
   }
   if (m.causal) words += print(" --causal 1 --causal-offset %lld", number(m.causal_offset));
   if (m.lengths) {
-    words += print(" --lengths-type %s --lengths-strides %lld,%lld,%lld",
-                   m.lengths_type == MYGEMM_INDEX_32I ? "i32" : "i64",
-                   number(m.lengths_strides.batch), number(m.lengths_strides.group),
-                   number(m.lengths_strides.row));
+    words +=
+        print(" --lengths-type %s --lengths-strides %lld,%lld,%lld",
+              m.lengths_type == MYGEMM_INDEX_32I ? "i32" : "i64", number(m.lengths_strides.batch),
+              number(m.lengths_strides.group), number(m.lengths_strides.row));
   }
   if (m.empty_rows_are_zero) words += " --empty-rows zero";
   return words;

@@ -146,7 +146,7 @@ struct TypedMatrix {
   int64_t ld;
 };
 
-// What a softmax has beside its matrices: see mygemm_softmax_ex.
+// The arguments of mygemm_softmax_ex that mygemm_softmax does not have.
 struct SoftmaxMasking {
   // Row `row` of group `group` of batch `batch`.
   struct Place {
@@ -189,8 +189,9 @@ struct SoftmaxMasking {
         narrow ? static_cast<uint32_t>(r) / static_cast<uint32_t>(group_rows) : r / group_rows;
     const int64_t row = r - group * group_rows;
     if (batch_groups == 0 || group < batch_groups) return {0, group, row};
-    const int64_t batch = narrow ? static_cast<uint32_t>(group) / static_cast<uint32_t>(batch_groups)
-                                 : group / batch_groups;
+    const int64_t batch = narrow
+                              ? static_cast<uint32_t>(group) / static_cast<uint32_t>(batch_groups)
+                              : group / batch_groups;
     return {batch, group - batch * batch_groups, row};
   }
   // The columns of a row of `cols` that are not masked by their number.

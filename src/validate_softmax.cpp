@@ -87,8 +87,7 @@ bool make_ranges(const SoftmaxProblem& p, MaskingRanges* ranges) {
 
 bool apart(const SoftmaxProblem& p, const BatchedFootprint& out, const char* name,
            const BatchedFootprint& range) {
-  return !overlap(range, out) ||
-         refuse("%s overlaps the addresses of %s", out_name(p), name);
+  return !overlap(range, out) || refuse("%s overlaps the addresses of %s", out_name(p), name);
 }
 
 bool pointers_ok(const SoftmaxProblem& p) {

@@ -32,13 +32,13 @@ Operand range(const char* name, const void* data, const std::vector<int64_t>& ex
     (last < 0 ? lowest : highest) += last;
   }
   const auto first = static_cast<int64_t>(lowest), end = static_cast<int64_t>(highest + 1);
-  const auto address = reinterpret_cast<uintptr_t>(data) + static_cast<uintptr_t>(first) *
-                                                               static_cast<uintptr_t>(element_bytes);
+  const auto address = reinterpret_cast<uintptr_t>(data) +
+                       static_cast<uintptr_t>(first) * static_cast<uintptr_t>(element_bytes);
   // Below the first address there is no memory either.
   if (static_cast<Wide>(reinterpret_cast<uintptr_t>(data)) + lowest * element_bytes < 0) {
     return {name, data, 2, 1, INT64_MAX, 1, 0, element_bytes};
   }
-  return {name, reinterpret_cast<const void*>(address), 1, end - first, end - first, 1, 0,
+  return {name,         reinterpret_cast<const void*>(address), 1, end - first, end - first, 1, 0,
           element_bytes};
 }
 
@@ -102,15 +102,15 @@ Verdict rules(const MaskedCall& call, const Arena& arena) {
   const auto in_place = [&](const void* data, int type, int64_t ld) {
     return data == call.out && ld == call.out_ld && bytes_of(type) == bytes_of(call.out_type);
   };
-  std::vector<Input> inputs = {{matrix(in, call.in, call.in_type, call.in_ld),
-                                in_place(call.in, call.in_type, call.in_ld)}};
+  std::vector<Input> inputs = {
+      {matrix(in, call.in, call.in_type, call.in_ld), in_place(call.in, call.in_type, call.in_ld)}};
   if (backward) {
     inputs.push_back({matrix("dy", call.dy, call.dy_type, call.dy_ld),
                       in_place(call.dy, call.dy_type, call.dy_ld)});
   }
   if (reads_x) {
-    inputs.push_back({matrix("x", call.x, call.x_type, call.x_ld),
-                      in_place(call.x, call.x_type, call.x_ld)});
+    inputs.push_back(
+        {matrix("x", call.x, call.x_type, call.x_ld), in_place(call.x, call.x_type, call.x_ld)});
   }
   const int64_t group = call.group_rows == 0 ? call.rows : std::min(call.group_rows, call.rows);
   const int64_t all = (call.rows - 1) / group + 1;
@@ -124,9 +124,8 @@ Verdict rules(const MaskedCall& call, const Arena& arena) {
   }
   if (has_lengths) {
     const std::vector<int64_t> distances(call.lengths_strides, call.lengths_strides + 3);
-    inputs.push_back({range("lengths", call.lengths, {batches, groups, group}, distances,
-                            length_bytes),
-                      false});
+    inputs.push_back(
+        {range("lengths", call.lengths, {batches, groups, group}, distances, length_bytes), false});
   }
   return memory_rules(inputs, {matrix(out, call.out, call.out_type, call.out_ld)}, arena);
 }
