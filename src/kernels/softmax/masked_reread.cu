@@ -10,7 +10,7 @@ namespace {
 
 // Packs or elements that a thread holds at a time.
 template <class Format>
-constexpr int kHeld = Format::kPack == 1 ? 8 : 2;
+constexpr int kHeld = Format::kPack == 1 ? 8 : Format::kPack == 8 ? 1 : 2;
 template <class Format>
 constexpr int kPartColumns = kMaskedRereadThreads* kHeld<Format>* Format::kPack;
 
@@ -64,7 +64,7 @@ __device__ void backward_row(const SoftmaxProblem& p, const SoftmaxMasking& m, c
 }
 
 template <class Format, bool kBackward, bool kExtras>
-__global__ void __launch_bounds__(kMaskedRereadThreads, 2)
+__global__ void __launch_bounds__(kMaskedRereadThreads, kExtras ? 1 : 2)
     masked_reread(const SoftmaxProblem p, const SoftmaxMasking m, const MaskedDivisors divisors) {
   auto& shared = shared_storage<BlockStorage>();
   const MaskedPlace place{static_cast<int>(threadIdx.x), kMaskedRereadThreads};
