@@ -23,11 +23,13 @@ class Call(ctypes.Structure):
     """mygemmSoftmax_t."""
     _fields_ = ([("struct_size", ctypes.c_size_t), ("mode", ctypes.c_int32),
                  ("backward", ctypes.c_int32)] +
-                [(name, ctypes.c_int64) for name in ("rows", "cols", "group_rows", "batch_groups")] +
+                [(name, ctypes.c_int64)
+                 for name in ("rows", "cols", "group_rows", "batch_groups")] +
                 [(name, kind) for matrix in ("x", "y", "dy", "dx")
                  for name, kind in ((matrix, ctypes.c_void_p), ("ld" + matrix, ctypes.c_int64))] +
                 [(name, ctypes.c_int32) for name in ("xtype", "ytype", "dytype", "dxtype")] +
-                [("scale", ctypes.c_float), ("softcap", ctypes.c_float), ("mask", ctypes.c_void_p)] +
+                [("scale", ctypes.c_float), ("softcap", ctypes.c_float),
+                 ("mask", ctypes.c_void_p)] +
                 [("mask_stride_" + name, ctypes.c_int64)
                  for name in ("batch", "group", "row", "col")] + [("lengths", ctypes.c_void_p)] +
                 [("lengths_stride_" + name, ctypes.c_int64) for name in ("batch", "group", "row")] +
@@ -127,7 +129,7 @@ class Operands:
         return s
 
     def theirs(self):
-        """What a program in PyTorch does: the causal mask is a tensor of its own."""
+        """The same by PyTorch, as programs do it: the causal mask is a tensor of its own."""
         s = self.x * 0.5
         if self.call.softcap:
             s = self.call.softcap * torch.tanh(s / self.call.softcap)
@@ -208,8 +210,9 @@ def main():
         if torchs:
             result["pytorch_ms"] = torchs[0] * 1e3
             words = f", {torchs[0] / ours_s:.1f} times as fast as PyTorch"
-        print(f"{label(case):54} {ours_s * 1e6:8.1f} us, {result['gigabytes_per_second']:5.0f} GB/s,"
-              f" {result['of_copy']:.3f} of a copy, off by {result['error']:.1e}{words}", flush=True)
+        print(f"{label(case):54} {ours_s * 1e6:8.1f} us, "
+              f"{result['gigabytes_per_second']:5.0f} GB/s, {result['of_copy']:.3f} of a copy, "
+              f"off by {result['error']:.1e}{words}", flush=True)
         results.append(result)
         del first, sets, half, other, calls, operands
         torch.cuda.empty_cache()

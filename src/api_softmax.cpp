@@ -32,8 +32,8 @@ bool enumerations_ok(const mygemmSoftmax_t& call) {
          zero_or_one("causal", call.causal) && valid_empty_rows(call.empty_rows) &&
          (!reads_x || valid_data_type("xtype", call.xtype)) &&
          valid_data_type("ytype", call.ytype) &&
-         (!call.backward || (valid_data_type("dytype", call.dytype) &&
-                             valid_data_type("dxtype", call.dxtype))) &&
+         (!call.backward ||
+          (valid_data_type("dytype", call.dytype) && valid_data_type("dxtype", call.dxtype))) &&
          (call.backward || !call.mask || valid_data_type("mask_type", call.mask_type)) &&
          (!call.lengths || valid_index_type("lengths_type", call.lengths_type));
 }
@@ -68,16 +68,15 @@ Status make_problem(const mygemmSoftmax_t* call, MaskedSoftmax* result) {
   constexpr int64_t kMost = SoftmaxMasking::kMostCausalOffset;
   m.causal_offset = std::clamp(m.causal ? call->causal_offset : 0, -kMost, kMost);
   m.empty_rows_are_zero = call->empty_rows == MYGEMM_EMPTY_ROW_ZERO;
-  result->problem = {
-      .mode = static_cast<mygemmSoftmaxMode_t>(call->mode),
-      .backward = backward,
-      .rows = call->rows,
-      .cols = call->cols,
-      .scale = call->scale,
-      .in = backward ? y : x,
-      .dy = backward ? matrix(call->dy, call->dytype, call->lddy) : TypedMatrix{},
-      .out = backward ? matrix(call->dx, call->dxtype, call->lddx) : y,
-      .masking = &m};
+  result->problem = {.mode = static_cast<mygemmSoftmaxMode_t>(call->mode),
+                     .backward = backward,
+                     .rows = call->rows,
+                     .cols = call->cols,
+                     .scale = call->scale,
+                     .in = backward ? y : x,
+                     .dy = backward ? matrix(call->dy, call->dytype, call->lddy) : TypedMatrix{},
+                     .out = backward ? matrix(call->dx, call->dxtype, call->lddx) : y,
+                     .masking = &m};
   return MYGEMM_STATUS_SUCCESS;
 }
 

@@ -154,7 +154,7 @@ struct TypedMatrix {
   int64_t ld;
 };
 
-// What a softmax has beside its matrices: see mygemm_softmax_ex.
+// The arguments of mygemm_softmax_ex that mygemm_softmax does not have.
 struct SoftmaxMasking {
   // Row `row` of group `group` of batch `batch`.
   struct Place {

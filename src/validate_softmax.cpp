@@ -61,31 +61,39 @@ bool make_range(const char* argument, const void* data, const Dimension (&dimens
   return true;
 }
 
-// The mask and the lengths: where they are, apart from the output.
-bool masking_pointers_ok(const SoftmaxProblem& p, const BatchedFootprint& out) {
+// The mask and the lengths as ranges of addresses.
+struct MaskingRanges {
+  BatchedFootprint mask{}, lengths{};
+};
+
+bool make_ranges(const SoftmaxProblem& p, MaskingRanges* ranges) {
   if (!p.masking) return true;
   const SoftmaxMasking& m = *p.masking;
   const int64_t group_rows = m.group_rows > 0 ? std::min(m.group_rows, p.rows) : p.rows;
   const int64_t all_groups = ceil_div(p.rows, group_rows);
   const int64_t groups = m.batch_groups > 0 ? std::min(m.batch_groups, all_groups) : all_groups;
   const int64_t batches = ceil_div(all_groups, groups);
-  const auto apart = [&](const char* name, const void* data, const SoftmaxMasking::Strides& strides,
-                         const Dimension& columns, int64_t element_size) {
-    BatchedFootprint range{};
+  const auto make = [&](const char* name, const void* data, const SoftmaxMasking::Strides& strides,
+                        const Dimension& columns, int64_t element_size, BatchedFootprint* range) {
     const Dimension dimensions[] = {
         {batches, strides.batch}, {groups, strides.group}, {group_rows, strides.row}, columns};
-    return make_range(name, data, dimensions, element_size, &range) &&
-           (!overlap(range, out) || refuse("%s overlaps the addresses of %s", out_name(p), name));
+    return make_range(name, data, dimensions, element_size, range);
   };
-  return (!m.mask || apart("mask", m.mask, m.mask_strides, {p.cols, m.mask_stride_col},
-                           element_bytes(m.mask_type))) &&
-         (!m.lengths ||
-          apart("lengths", m.lengths, m.lengths_strides, {1, 0}, index_bytes(m.lengths_type)));
+  return (!m.mask || make("mask", m.mask, m.mask_strides, {p.cols, m.mask_stride_col},
+                          element_bytes(m.mask_type), &ranges->mask)) &&
+         (!m.lengths || make("lengths", m.lengths, m.lengths_strides, {1, 0},
+                             index_bytes(m.lengths_type), &ranges->lengths));
+}
+
+bool apart(const SoftmaxProblem& p, const BatchedFootprint& out, const char* name,
+           const BatchedFootprint& range) {
+  return !overlap(range, out) || refuse("%s overlaps the addresses of %s", out_name(p), name);
 }
 
 bool pointers_ok(const SoftmaxProblem& p) {
   const SoftmaxMasking* m = p.masking;
   BatchedFootprint in{}, dy{}, x{}, out{};
+  MaskingRanges ranges;
   const auto describe = [&](const char* name, const TypedMatrix& matrix,
                             BatchedFootprint* footprint) {
     const int64_t size = element_bytes(matrix.type);
@@ -99,10 +107,12 @@ bool pointers_ok(const SoftmaxProblem& p) {
          (!m || !m->lengths || pointer_ok("lengths", m->lengths, index_bytes(m->lengths_type))) &&
          describe(in_name(p), p.in, &in) && (!p.backward || describe("dy", p.dy, &dy)) &&
          describe(out_name(p), p.out, &out) && (!reads_x_too(p) || describe("x", m->x, &x)) &&
+         make_ranges(p, &ranges) &&
          in_place_or_distinct(in_name(p), p.in, in, out_name(p), p.out, out) &&
          (!p.backward || in_place_or_distinct("dy", p.dy, dy, out_name(p), p.out, out)) &&
          (!reads_x_too(p) || in_place_or_distinct("x", m->x, x, out_name(p), p.out, out)) &&
-         masking_pointers_ok(p, out);
+         (!m || !m->mask || apart(p, out, "mask", ranges.mask)) &&
+         (!m || !m->lengths || apart(p, out, "lengths", ranges.lengths));
 }
 
 }  // namespace

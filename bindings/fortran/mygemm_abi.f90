@@ -17,7 +17,7 @@ module mygemm_abi
   integer(c_int), parameter :: MYGEMM_R_32F = 0, MYGEMM_R_16F = 2, MYGEMM_R_16BF = 14
   ! Types of class numbers and lengths.
   integer(c_int), parameter :: MYGEMM_INDEX_32I = 10, MYGEMM_INDEX_64I = 24
-  ! What becomes of rows of which no element is left.
+  ! Results of rows of which no element is left.
   integer(c_int), parameter :: MYGEMM_EMPTY_ROW_NAN = 0, MYGEMM_EMPTY_ROW_ZERO = 1
   ! Not MYGEMM_SOFTMAX as in C: Fortran's names have no case, and that is a function.
   integer(c_int), parameter :: MYGEMM_SOFTMAX_MODE = 0, MYGEMM_LOG_SOFTMAX_MODE = 1

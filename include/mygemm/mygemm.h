@@ -241,13 +241,12 @@ MYGEMM_API mygemmStatus_t mygemm_softmax_backward(mygemmHandle_t handle, mygemmS
  * there has no effect, even where it is NaN, and from column n(r) on neither x, mask, y nor dy is
  * read, but for the rest of 16 bytes of an operand that has some element before it.
  * A row with nothing left, as n(r) is 0 or no s[c] + mask(r, c) is more than -inf, is filled as
- * empty_rows says. Other rows are as in mygemm_softmax: a NaN in s[c] + mask(r, c), or a largest one
- * of +inf, gives NaN in all elements before n(r); masked ones from there on are 0 all the same.
- * Softcap makes an x of infinity +-softcap: -inf does not mask then. Where neither softcap, mask,
- * lengths, causal nor empty_rows is given, bits are those of mygemm_softmax.
- * In place when y = x with ytype of the same width as xtype and ldy = ldx; otherwise y must not
- * overlap x, nor ever the range of addresses from the first to the last element that mask, or
- * lengths, may have.
+ * empty_rows says. Other rows are as in mygemm_softmax: a NaN in s[c] + mask(r, c), or a largest
+ * one of +inf, gives NaN in all elements before n(r), and not from there on. Softcap makes an x of
+ * -inf -softcap, which masks nothing. Where nothing of all this is given, bits are
+ * mygemm_softmax's. In place when y = x with ytype of the same width as xtype and ldy = ldx;
+ * otherwise y must not overlap x, nor ever the range of addresses from the first to the last
+ * element that mask, or lengths, may have.
  *
  * backward = 1: the gradient with respect to x, from y as the call above leaves it and the gradient
  * dy of y. mask is not read: an element whose y is 0 (log: -inf) is masked.

@@ -32,7 +32,7 @@ typedef enum { MYGEMM_R_32F = 0, MYGEMM_R_16F = 2, MYGEMM_R_16BF = 14 } mygemmDa
 
 typedef enum { MYGEMM_SOFTMAX = 0, MYGEMM_LOG_SOFTMAX = 1 } mygemmSoftmaxMode_t;
 
-/* What becomes of a row of mygemm_softmax_ex of which no element is left: NaN throughout, or
+/* The result of a row of mygemm_softmax_ex of which no element is left: NaN throughout, or
  * probabilities of 0 throughout (log-softmax: -inf). */
 typedef enum { MYGEMM_EMPTY_ROW_NAN = 0, MYGEMM_EMPTY_ROW_ZERO = 1 } mygemmEmptyRow_t;
 
@@ -209,26 +209,26 @@ typedef struct {
  * MYGEMM_SOFTMAX_INIT, which is the softmax of FP32 with nothing masked; fields added later have a
  * default for older callers. Enumerations are held as int32_t. */
 typedef struct {
-  size_t struct_size;    /* sizeof(mygemmSoftmax_t) of the caller */
-  int32_t mode;          /* mygemmSoftmaxMode_t */
-  int32_t backward;      /* 0: y from x; 1: dx from y and dy */
-  int64_t rows, cols;    /* of all matrices, which are row-major */
-  int64_t group_rows;    /* rows of a group (queries of a head); 0: all rows are one group */
-  int64_t batch_groups;  /* groups of a batch (heads of a sequence); 0: all groups are in one */
-  const void *x;         /* backward: read where softcap is not 0, else ignored with ldx, xtype */
-  int64_t ldx;           /* leading dimensions are at least max(1, cols) */
-  void *y;               /* the result; backward: read */
+  size_t struct_size;   /* sizeof(mygemmSoftmax_t) of the caller */
+  int32_t mode;         /* mygemmSoftmaxMode_t */
+  int32_t backward;     /* 0: y from x; 1: dx from y and dy */
+  int64_t rows, cols;   /* of all matrices, which are row-major */
+  int64_t group_rows;   /* rows of a group (queries of a head); 0: all rows are one group */
+  int64_t batch_groups; /* groups of a batch (heads of a sequence); 0: all groups are in one */
+  const void *x;        /* backward: read where softcap is not 0, else ignored with ldx, xtype */
+  int64_t ldx;          /* leading dimensions are at least max(1, cols) */
+  void *y;              /* the result; backward: read */
   int64_t ldy;
-  const void *dy;        /* backward: the gradient of y; ignored forward, as all that follows it */
+  const void *dy; /* backward: the gradient of y; ignored forward, as all that follows it */
   int64_t lddy;
-  void *dx;              /* backward: the result */
+  void *dx; /* backward: the result */
   int64_t lddx;
   int32_t xtype, ytype, dytype, dxtype; /* mygemmDataType_t */
   float scale;
-  float softcap;         /* 0: none */
-  const void *mask;      /* NULL, or values to add; backward ignores it with its strides */
+  float softcap;    /* 0: none */
+  const void *mask; /* NULL, or values to add; backward ignores it with its strides */
   int64_t mask_stride_batch, mask_stride_group, mask_stride_row, mask_stride_col;
-  const void *lengths;   /* NULL, or the number of columns that count */
+  const void *lengths; /* NULL, or the number of columns that count */
   int64_t lengths_stride_batch, lengths_stride_group, lengths_stride_row;
   int64_t causal_offset; /* with causal: column c of row i of a group counts if c <= i + this */
   int32_t causal;        /* 0 or 1 */
@@ -237,11 +237,11 @@ typedef struct {
   int32_t empty_rows;    /* mygemmEmptyRow_t */
 } mygemmSoftmax_t;
 
-#define MYGEMM_SOFTMAX_INIT                                                                        \
-  {                                                                                                \
-    sizeof(mygemmSoftmax_t), MYGEMM_SOFTMAX, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0,    \
-        MYGEMM_R_32F, MYGEMM_R_32F, MYGEMM_R_32F, MYGEMM_R_32F, 1.0f, 0.0f, NULL, 0, 0, 0, 1,      \
-        NULL, 0, 0, 0, 0, 0, MYGEMM_R_32F, MYGEMM_INDEX_32I, MYGEMM_EMPTY_ROW_NAN                  \
+#define MYGEMM_SOFTMAX_INIT                                                                     \
+  {                                                                                             \
+    sizeof(mygemmSoftmax_t), MYGEMM_SOFTMAX, 0, 0, 0, 0, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, \
+        MYGEMM_R_32F, MYGEMM_R_32F, MYGEMM_R_32F, MYGEMM_R_32F, 1.0f, 0.0f, NULL, 0, 0, 0, 1,   \
+        NULL, 0, 0, 0, 0, 0, MYGEMM_R_32F, MYGEMM_INDEX_32I, MYGEMM_EMPTY_ROW_NAN               \
   }
 
 #ifdef __cplusplus

@@ -42,8 +42,7 @@ void forward_row(const SoftmaxProblem& p, int64_t r) {
   const int64_t valid = m.valid_columns(at, p.cols);
   const int64_t mask_row = m.mask_strides.offset(at);
   const auto score = [&](int64_t c) {
-    const double mask =
-        m.mask ? get(m.mask, m.mask_type, mask_row + c * m.mask_stride_col) : 0.0;
+    const double mask = m.mask ? get(m.mask, m.mask_type, mask_row + c * m.mask_stride_col) : 0.0;
     if (mask == -kInfinity) return -kInfinity;
     double s = double{p.scale} * get(p.in, r, c);
     if (m.softcap != 0.0f) s = m.softcap * std::tanh(s / m.softcap);

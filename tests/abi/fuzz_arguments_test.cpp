@@ -198,6 +198,53 @@ TEST_F(FuzzArguments, SoftmaxBackward) {
       });
 }
 
+TEST_F(FuzzArguments, MaskedSoftmax) {
+  for (const bool backward : {false, true}) {
+    CallGenerator generator(arena(), backward ? 11 : 10);
+    run([&] { return generator.masked_softmax(backward); },
+        [&](const MaskedCall& c) {
+          mygemmSoftmax_t call = MYGEMM_SOFTMAX_INIT;
+          call.mode = c.mode;
+          call.backward = c.backward_flag;
+          call.rows = c.rows;
+          call.cols = c.cols;
+          call.group_rows = c.group_rows;
+          call.batch_groups = c.batch_groups;
+          call.x = backward ? c.x : c.in;
+          call.xtype = backward ? c.x_type : c.in_type;
+          call.ldx = backward ? c.x_ld : c.in_ld;
+          call.y = backward ? const_cast<void*>(c.in) : c.out;
+          call.ytype = backward ? c.in_type : c.out_type;
+          call.ldy = backward ? c.in_ld : c.out_ld;
+          call.dy = c.dy;
+          call.dytype = c.dy_type;
+          call.lddy = c.dy_ld;
+          if (backward) {
+            call.dx = c.out;
+            call.dxtype = c.out_type;
+            call.lddx = c.out_ld;
+          }
+          call.scale = c.scale;
+          call.softcap = c.softcap;
+          call.mask = c.mask;
+          call.mask_type = c.mask_type;
+          call.mask_stride_batch = c.mask_strides[0];
+          call.mask_stride_group = c.mask_strides[1];
+          call.mask_stride_row = c.mask_strides[2];
+          call.mask_stride_col = c.mask_strides[3];
+          call.lengths = c.lengths;
+          call.lengths_type = c.lengths_type;
+          call.lengths_stride_batch = c.lengths_strides[0];
+          call.lengths_stride_group = c.lengths_strides[1];
+          call.lengths_stride_row = c.lengths_strides[2];
+          call.causal = c.causal;
+          call.causal_offset = c.causal_offset;
+          call.empty_rows = c.empty_rows;
+          return mygemm_softmax_ex(handle_, &call);
+        });
+  }
+}
+
 TEST_F(FuzzArguments, CrossEntropy) {
   CallGenerator generator(arena(), 9);
   run([&] { return generator.cross_entropy(); },

@@ -85,6 +85,7 @@ void CallGenerator::break_pointer(T** pointer) {
       chance(60) ? 0 : reinterpret_cast<uintptr_t>(*pointer) | (chance(50) ? 1u : 2u);
   *pointer = reinterpret_cast<T*>(address);
 }
+template void CallGenerator::break_pointer(const void**);
 
 GemmCall CallGenerator::gemm(bool batched) {
   new_placement();

@@ -16,6 +16,7 @@ class CallGenerator {
   GemmCall gemm(bool batched);
   GemmCall general_gemm(bool batched);
   SoftmaxCall softmax(bool backward);
+  MaskedCall masked_softmax(bool backward);
   LossCall cross_entropy();
   TransposeCall transpose(bool batched);
 
@@ -47,6 +48,7 @@ class CallGenerator {
 
 std::string text(const GemmCall& call);
 std::string text(const SoftmaxCall& call);
+std::string text(const MaskedCall& call);
 std::string text(const LossCall& call);
 std::string text(const TransposeCall& call);
 

@@ -81,6 +81,23 @@ struct SoftmaxCall {
   int64_t out_ld;
 };
 
+// mygemm_softmax_ex; `in` is x, or backward y.
+struct MaskedCall : SoftmaxCall {
+  int64_t group_rows, batch_groups;
+  float softcap;
+  const void* x;  // backward with softcap
+  int x_type;
+  int64_t x_ld;
+  const void* mask;
+  int mask_type;
+  int64_t mask_strides[4];
+  const void* lengths;
+  int lengths_type;
+  int64_t lengths_strides[3];
+  int backward_flag, causal, empty_rows;
+  int64_t causal_offset;
+};
+
 struct LossCall {
   int64_t rows, cols;
   const void* x;
@@ -109,6 +126,7 @@ struct TransposeCall {
 
 Verdict rules(const GemmCall& call, const Arena& arena);
 Verdict rules(const SoftmaxCall& call, const Arena& arena);
+Verdict rules(const MaskedCall& call, const Arena& arena);
 Verdict rules(const LossCall& call, const Arena& arena);
 Verdict rules(const TransposeCall& call, const Arena& arena);
 

@@ -32,7 +32,7 @@ struct Layout {
   int64_t batch(int64_t r) const { return r / group_rows / groups; }
 };
 
-// What masks a case's elements.
+// The mask and the lengths of a case.
 struct Masking {
   Layout layout;
   std::vector<int64_t> valid;  // columns of each row
@@ -110,8 +110,8 @@ Masking make_masking(const MaskedSoftmaxCase& test, Random* random) {
   if (test.lengths) {
     m.length_row = test.length_of_row ? 1 : 0;
     m.length_group = test.length_of_group ? (test.length_of_row ? at.group_rows : 1) : 0;
-    m.length_batch = std::max<int64_t>(1, m.length_row * at.group_rows) *
-                     (test.length_of_group ? at.groups : 1);
+    m.length_batch =
+        std::max<int64_t>(1, m.length_row * at.group_rows) * (test.length_of_group ? at.groups : 1);
     m.lengths.resize(static_cast<size_t>(m.length_batch * at.batches));
     const int64_t ends[] = {0, cols, cols + 7, -3, 1};
     for (size_t i = 0; i < m.lengths.size(); ++i) {
@@ -124,18 +124,16 @@ Masking make_masking(const MaskedSoftmaxCase& test, Random* random) {
       valid = std::clamp<int64_t>(length, 0, valid);
     }
     const std::vector<int32_t> narrow(m.lengths.begin(), m.lengths.end());
-    m.length_buffer =
-        test.lengths_type == MYGEMM_INDEX_32I
-            ? DeviceBuffer(narrow.data(), narrow.size() * sizeof(int32_t), 0)
-            : DeviceBuffer(m.lengths.data(), m.lengths.size() * sizeof(int64_t), 0);
+    m.length_buffer = test.lengths_type == MYGEMM_INDEX_32I
+                          ? DeviceBuffer(narrow.data(), narrow.size() * sizeof(int32_t), 0)
+                          : DeviceBuffer(m.lengths.data(), m.lengths.size() * sizeof(int64_t), 0);
   }
   return m;
 }
 
 MaskedScores scores_of(const MaskedSoftmaxCase& test, const Masking& m) {
-  return {test.softmax.mode,   test.softmax.rows, test.softmax.cols,
-          test.softmax.scale,  test.softcap,      test.zeros,
-          m.valid,             m.mask};
+  return {test.softmax.mode, test.softmax.rows, test.softmax.cols, test.softmax.scale,
+          test.softcap,      test.zeros,        m.valid,           m.mask};
 }
 
 struct Array : TypedMatrix {
@@ -201,9 +199,9 @@ void run_masked_softmax(mygemmHandle_t handle, const MaskedSoftmaxCase& test, Ro
     }
   }
   for (Array* array : {&x, &y, &dy, &separate_dx}) array->upload();
-  Array& out = !softmax.backward ? (softmax.in_place == InPlace::kFirst ? x : y)
-               : test.over_x     ? x
-               : softmax.in_place == InPlace::kFirst  ? y
+  Array& out = !softmax.backward                     ? (softmax.in_place == InPlace::kFirst ? x : y)
+               : test.over_x                         ? x
+               : softmax.in_place == InPlace::kFirst ? y
                : softmax.in_place == InPlace::kSecond ? dy
                                                       : separate_dx;
 
@@ -262,9 +260,8 @@ void run_masked_softmax(mygemmHandle_t handle, const MaskedSoftmaxCase& test, Ro
   ASSERT_EQ(status, MYGEMM_STATUS_SUCCESS) << mygemm_last_error();
 
   const Reference reference =
-      softmax.backward
-          ? masked_softmax_backward_reference(scores, x.values, y.values, dy.values)
-          : forward;
+      softmax.backward ? masked_softmax_backward_reference(scores, x.values, y.values, dy.values)
+                       : forward;
   out.check(softmax.out, reference);
   for (Array* array : {&x, &y, &dy}) {
     EXPECT_TRUE(array == &out || array->unchanged()) << "an input was written";

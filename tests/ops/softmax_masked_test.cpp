@@ -1,5 +1,5 @@
-// Ops tests of softmax with masks, lengths, causality and caps, and of its gradient: every kernel of
-// the backend that takes them forced on every kind of shape, type, layout and mask.
+// Ops tests of softmax with masks, lengths, causality and caps, and of its gradient: every kernel
+// of the backend that takes them forced on every kind of shape, type, layout and mask.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -64,10 +64,10 @@ MaskedSoftmaxCase case_of(const Shape& shape, mygemmDataType_t type) {
 TEST_P(SoftmaxMaskedRow, ShapesAndLayouts) {
   std::vector<MaskedSoftmaxCase> cases;
   int64_t number = 0;
-  for (const Shape& shape :
-       {Shape{3, 1}, Shape{5, 2}, Shape{40, 31}, Shape{70, 64}, Shape{9, 129}, Shape{9, 256},
-        Shape{6, 509}, Shape{5, 512}, Shape{5, 1024}, Shape{3, 1032}, Shape{4, 2048}, Shape{3, 4099},
-        Shape{3, 4160}, Shape{2, 8192}, Shape{2, 9000}, Shape{2, 16384}, Shape{2, 33001}}) {
+  for (const Shape& shape : {Shape{3, 1}, Shape{5, 2}, Shape{40, 31}, Shape{70, 64}, Shape{9, 129},
+                             Shape{9, 256}, Shape{6, 509}, Shape{5, 512}, Shape{5, 1024},
+                             Shape{3, 1032}, Shape{4, 2048}, Shape{3, 4099}, Shape{3, 4160},
+                             Shape{2, 8192}, Shape{2, 9000}, Shape{2, 16384}, Shape{2, 33001}}) {
     for (const int64_t padding : {0, 1, 8}) {
       for (const mygemmDataType_t type : {MYGEMM_R_32F, MYGEMM_R_16BF}) {
         ++number;
@@ -255,8 +255,7 @@ TEST_P(SoftmaxMaskedRow, SpecialValues) {
     std::vector<double> far_apart(count, -1000);
     far_apart[2] = 1000;
     const std::vector<double> all_large(count, 3e4), all_masked(count, -kInfinity);
-    for (const auto& row :
-         {with_nan, with_inf, nan_and_masked, far_apart, all_large, all_masked}) {
+    for (const auto& row : {with_nan, with_inf, nan_and_masked, far_apart, all_large, all_masked}) {
       for (const mygemmSoftmaxMode_t mode : kModes) {
         for (const mygemmDataType_t type : {MYGEMM_R_32F, MYGEMM_R_16F}) {
           for (const int64_t cut : {0, 1}) {

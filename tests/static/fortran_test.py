@@ -1,8 +1,9 @@
 """Static test: the Fortran modules say what mygemm.h says: constants, functions, every argument.
 
 Usage: fortran_test.py SOURCE_DIR [unittest options]. Reads bindings/fortran/mygemm_abi.f90,
-mygemm_gemm.f90, mygemm_cross_entropy.f90 and mygemm_softmax.f90, which have the C interface as it is, the names that
-the module mygemm makes public, and the program of the consumer tests, which calls each of them.
+mygemm_gemm.f90, mygemm_cross_entropy.f90 and mygemm_softmax.f90, which have the C interface as it
+is, the names that the module mygemm makes public, and the program of the consumer tests, which
+calls each of them.
 """
 import pathlib
 import re

@@ -93,9 +93,10 @@ int lose(mygemmHandle_t handle) {
 }
 
 /* mygemmSoftmax_t: no padding, with an even number of fields of 4 bytes at its end. */
-typedef char scale_at
-    [offsetof(mygemmSoftmax_t, scale) == sizeof(size_t) + 10 * 8 - 8 + 4 * sizeof(void*) + 16 ? 1
-                                                                                          : -1];
+typedef char scale_at[offsetof(mygemmSoftmax_t, scale) ==
+                              sizeof(size_t) + 10 * 8 - 8 + 4 * sizeof(void*) + 16
+                          ? 1
+                          : -1];
 typedef char softmax_size
     [sizeof(mygemmSoftmax_t) == offsetof(mygemmSoftmax_t, causal_offset) + 8 + 4 * 4 ? 1 : -1];
 typedef char empty_rows[MYGEMM_EMPTY_ROW_NAN == 0 && MYGEMM_EMPTY_ROW_ZERO == 1 ? 1 : -1];

@@ -16,7 +16,7 @@ LAYERS = [
     r"call\.(h|cpp)",
     r"context\.(h|cpp)|kernels/cuda_device\.cu",  # the .cu defines what these headers declare
     r"stream_workspaces\.(h|cpp)",
-    r"(environment|validate(_gemm)?|rules)\.(h|cpp)",
+    r"(environment|validate(_gemm|_softmax)?|rules)\.(h|cpp)",
     r"plan/.*",
     r"tighten\.(h|cpp)",
     r"kernels/configs\.h",                        # for the loop over an operation's kernels

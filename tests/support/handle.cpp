@@ -98,8 +98,8 @@ std::vector<std::string> row_names(Family family) {
   for (const auto& [name, reason] : rows) {
     const bool is_masked = name.find("masked") != std::string::npos;
     const bool is_host_row = name.rfind("host_", 0) == 0;
-    const bool other_softmax =
-        (family == Family::kSoftmax && is_masked) || (family == Family::kMaskedSoftmax && !is_masked);
+    const bool other_softmax = (family == Family::kSoftmax && is_masked) ||
+                               (family == Family::kMaskedSoftmax && !is_masked);
     if (is_host_row == (kBuild == Build::kHost) && !other_softmax) names.push_back(name);
   }
   return names;

@@ -116,8 +116,8 @@ Reference masked_softmax_backward_reference(const MaskedScores& call, const std:
         reference.value[at] = slope * y[at] * (dy[at] - sum);
         error = std::fabs(y[at]) * (kUlps * (std::fabs(dy[at]) + std::fabs(sum)) + sum_error);
       }
-      reference.tolerance[at] = std::fabs(slope) * error +
-                                std::fabs(reference.value[at]) * slope_error + kSmallestNormal;
+      reference.tolerance[at] =
+          std::fabs(slope) * error + std::fabs(reference.value[at]) * slope_error + kSmallestNormal;
     }
   }
   return reference;

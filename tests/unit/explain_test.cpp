@@ -22,6 +22,7 @@ using mygemm_tests::all_devices;
 using mygemm_tests::configured;
 using mygemm_tests::gemm;
 using mygemm_tests::host_device;
+using mygemm_tests::naive_kernel;
 using mygemm_tests::Random;
 using mygemm_tests::same_kind;
 using mygemm_tests::transpose_in_place;

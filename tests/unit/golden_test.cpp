@@ -21,11 +21,11 @@
 namespace mygemm {
 namespace {
 
+using mygemm_tests::causal;
 using mygemm_tests::cross_entropy;
 using mygemm_tests::fast;
 using mygemm_tests::gemm;
 using mygemm_tests::host_device;
-using mygemm_tests::causal;
 using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
 using mygemm_tests::strict;
@@ -218,7 +218,8 @@ void add_softmax(Golden* golden) {
   }
   for (const int64_t cols : {77, 512, 1024, 4096, 16384, 100000}) {
     golden->add("softmax causal f32 " + by(4096, cols), causal(softmax(4096, cols)));
-    golden->add("softmax causal bf16 " + by(4096, cols), causal(softmax(4096, cols, MYGEMM_R_16BF)));
+    golden->add("softmax causal bf16 " + by(4096, cols),
+                causal(softmax(4096, cols, MYGEMM_R_16BF)));
     golden->add("softmax causal backward bf16 " + by(4096, cols),
                 causal(softmax_backward(4096, cols, MYGEMM_R_16BF)));
   }

@@ -132,12 +132,11 @@ TYPED_TEST(PlanOf, CanAlwaysFallBackOnTheNaiveKernel) {
     EXPECT_STREQ(plan.kernel->name, naive);
     EXPECT_EQ(plan.config.workspace_bytes, 0u);
     const auto kernels = kernels_for(problem);
-    const auto last = std::find_if(
-        kernels.rbegin(), kernels.rend(), [&](const auto& kernel) {
-          typename TypeParam::Config config;
-          return same_kind(kernel, device) &&
-                 !configure(kernel, problem, device, {SIZE_MAX, nullptr}, &config);
-        });
+    const auto last = std::find_if(kernels.rbegin(), kernels.rend(), [&](const auto& kernel) {
+      typename TypeParam::Config config;
+      return same_kind(kernel, device) &&
+             !configure(kernel, problem, device, {SIZE_MAX, nullptr}, &config);
+    });
     EXPECT_STREQ(last->name, naive);
   });
 }

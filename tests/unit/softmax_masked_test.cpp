@@ -70,10 +70,9 @@ TEST(ValidateMaskedSoftmax, RefusesEachArgumentWithItsSentence) {
             "ldx = 7 is smaller than max(1, cols) = 8");
   EXPECT_EQ(backward([](Masked& m) { m.masking.x.data = nullptr; }), "x is NULL");
   EXPECT_EQ(backward([](Masked& m) { m.masking.softcap = 0.0f, m.masking.x = {}; }), "");
-  EXPECT_EQ(forward([](Masked& m) {
-              m.masking.mask = static_cast<const char*>(m.masking.mask) + 1;
-            }),
-            "mask = 0x100000000001 is not a multiple of 2 bytes");
+  EXPECT_EQ(
+      forward([](Masked& m) { m.masking.mask = static_cast<const char*>(m.masking.mask) + 1; }),
+      "mask = 0x100000000001 is not a multiple of 2 bytes");
   EXPECT_EQ(forward([](Masked& m) {
               m.masking.lengths = static_cast<const char*>(m.masking.lengths) + 4;
             }),
@@ -92,9 +91,10 @@ TEST(ValidateMaskedSoftmax, OutputsLieApartFromMasksAndLengths) {
   const auto* const out = static_cast<const char*>(masked.problem.out.data);
   const int64_t out_bytes = 24 * 8 * 4, mask_bytes = 3 * 4 * 8 * 2;
   const std::string overlaps = "y overlaps the addresses of mask";
-  for (const auto& [distance, expected] :
-       {std::pair<int64_t, std::string>{-mask_bytes, ""}, {2 - mask_bytes, overlaps},
-        {out_bytes - 2, overlaps}, {out_bytes, ""}}) {
+  for (const auto& [distance, expected] : {std::pair<int64_t, std::string>{-mask_bytes, ""},
+                                           {2 - mask_bytes, overlaps},
+                                           {out_bytes - 2, overlaps},
+                                           {out_bytes, ""}}) {
     masked.masking.mask = out + distance;
     EXPECT_EQ(refusal(masked.problem), expected) << distance;
   }

@@ -75,8 +75,8 @@ def describe(arguments: Arguments, x: Array, masking: Masking, **fields: Any) ->
         check_dtype(mask, tuple(DATA_TYPES), "softmax")
         shape = mask.shape or (1,)
         if shape[-1] not in (1, x.shape[-1]):
-            raise ValueError(f"mask has shape {mask.shape}, which cannot be broadcast to {x.shape}, "
-                             "that of x")
+            raise ValueError(f"mask has shape {mask.shape}, which cannot be broadcast to "
+                             f"{x.shape}, that of x")
         column = 0 if shape[-1] == 1 else mask.strides[-1]
         of_rows = mask._replace(shape=shape[:-1], strides=(mask.strides or (0,))[:-1])
         call.mask, call.mask_type = mask.pointer, DATA_TYPES[mask.dtype]

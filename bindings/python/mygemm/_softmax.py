@@ -110,8 +110,9 @@ def softmax_backward(y: AnyArray, dy: ArrayT, *, axis: int = -1, log: bool = Fal
     y: the result of softmax().
     dy: the gradient with respect to y, of its shape, with a type and a layout of its own.
     axis, log, scale: as they were given to softmax().
-    causal, causal_offset, lengths, softcap: likewise. masked: whether there was a mask, which is not
-    needed here: an element whose y is 0 (with log -inf) is masked then, and has a gradient of 0.
+    causal, causal_offset, lengths, softcap: likewise. masked: whether there was a mask, which is
+    not needed here: an element whose y is 0 (with log -inf) is masked then, and has a gradient of
+    0.
     x: with softcap, what softmax() was given.
     out: what is written; it may be y, dy or x. Without it a new array of dy's type is made.
     Returns out.
@@ -130,8 +131,8 @@ def softmax_backward(y: AnyArray, dy: ArrayT, *, axis: int = -1, log: bool = Fal
         if argument is not None:
             _check(argument, result_of, axis, "softmax_backward")
     if (x is None) == (softcap != 0):
-        raise ValueError(f"softcap = {softcap:g}, and x is {'not ' if x is None else ''}given; with "
-                         "a cap, and only with one, it is needed")
+        raise ValueError(f"softcap = {softcap:g}, and x is {'not ' if x is None else ''}given; "
+                         "with a cap, and only with one, it is needed")
     dx: Optional[Array] = arguments.get("out")
     if dx is None:
         dx = arguments.empty(gradient, gradient.shape, gradient.dtype)

@@ -29,9 +29,8 @@ const char* configure_softmax_reread(const SoftmaxKernel&, const SoftmaxFacts&, 
 const char* configure_softmax_naive(const SoftmaxKernel&, const SoftmaxFacts&, const DeviceTraits&,
                                     const PlanOptions&, SoftmaxConfig*);
 
-
-// Masked softmaxes: a warp holds a row in registers; a block does; a block reads a row twice; a warp
-// reads it three times, and runs any problem.
+// Masked softmaxes: a warp holds a row in registers; a block does; a block reads a row twice; a
+// warp reads it three times, and runs any problem.
 const char* configure_softmax_masked_warp(const SoftmaxKernel&, const SoftmaxFacts&,
                                           const DeviceTraits&, const PlanOptions&, SoftmaxConfig*);
 const char* configure_softmax_masked_block(const SoftmaxKernel&, const SoftmaxFacts&,

@@ -34,14 +34,14 @@ const char* configure_softmax_masked_warp(const SoftmaxKernel& kernel, const Sof
                                           const DeviceTraits& device, const PlanOptions&,
                                           SoftmaxConfig* config) {
   MaskedRows rows = masked_rows(facts.problem, facts.shape);
-  if (rows.packs > 32 * rows.most_held()) {
-    return "a row has more columns than a warp's registers hold";
-  }
-  // Two packs or eight elements of a lane, or more where the whole warp works on a row.
-  rows.held = rows.in_packs ? kMaskedFewPacks : kMaskedFewElements;
+  const bool many = !rows.floats && !facts.problem.backward;
+  const int most = many ? kMaskedManyPacks : rows.most_held();
+  if (rows.packs > 32 * most) return "a row has more columns than a warp's registers hold";
+  // As few lanes as hold a row, so that what each does for it is done for many elements.
+  rows.held = rows.in_packs ? rows.most_held() : kMaskedFewElements;
   while (rows.log2_lanes < 5 && rows.packs > rows.held << rows.log2_lanes) ++rows.log2_lanes;
-  if (rows.packs > 32 * rows.held) rows.held = rows.most_held();
-  if (rows.in_packs && rows.packs <= 1) rows.held = 1;
+  if (rows.packs > 32 * rows.held) rows.held = most;
+  while (rows.in_packs && rows.held > 1 && rows.packs <= rows.held / 2) rows.held /= 2;
   config->masked = rows;
   configure_rows(kernel, facts, device,
                  ceil_div(facts.problem.rows, kMaskedWarpThreads >> rows.log2_lanes),
@@ -58,13 +58,13 @@ const char* configure_softmax_masked_block(const SoftmaxKernel& kernel, const So
   if (threads > kMaskedBlockThreads) return "a row has more columns than a block's registers hold";
   // Fewer packs of a thread where that leaves fewer threads without any.
   const int64_t more = rows.threads_for(kMaskedFewPacks);
-  const bool few = rows.in_packs && more <= kMaskedBlockThreads &&
-                   more * kMaskedFewPacks < threads * rows.held;
+  const bool few =
+      rows.in_packs && more <= kMaskedBlockThreads && more * kMaskedFewPacks < threads * rows.held;
   if (few) rows.held = kMaskedFewPacks;
   config->masked = rows;
   config->shared_bytes = sizeof(BlockStorage);
-  configure_rows(kernel, facts, device, facts.problem.rows,
-                 static_cast<int>(few ? more : threads), config);
+  configure_rows(kernel, facts, device, facts.problem.rows, static_cast<int>(few ? more : threads),
+                 config);
   return nullptr;
 }
 

@@ -1,8 +1,8 @@
 // The steps of a masked softmax on the elements of one row that a thread holds in registers. Device
 // only.
 //
-// Elements are held as t = s + mask in FP32, -inf where they are masked. The elements of a pack that
-// come before the row's first one that is masked by its number are the first `rest`.
+// Elements are held as t = s + mask in FP32, -inf where they are masked. The elements of a pack
+// that come before the row's first one that is masked by its number are the first `rest`.
 #pragma once
 
 #include "kernels/softmax/masked.h"
@@ -90,7 +90,7 @@ __device__ __forceinline__ float masked_reference(float maximum) {
   return maximum > -INFINITY ? maximum : 0.0f;
 }
 
-// What the results of a row are made of. A sum of 0 is that of a row with nothing left.
+// The factors of a row's results. A sum of 0 is that of a row with nothing left.
 struct MaskedResult {
   float factor;  // of exponentials; log: the logarithm of their sum
   float fill;    // of elements that are masked by their number
@@ -120,8 +120,8 @@ __device__ __forceinline__ float mask_element(const SoftmaxMasking& m, int64_t r
   return to_float(static_cast<const __nv_bfloat16*>(m.mask)[i]);
 }
 
-// Adds the mask to x * factor, by packs. kSelects: an element that the mask masks is -inf even where
-// x is NaN or infinite.
+// Adds the mask to x * factor, by packs. kSelects: an element that the mask masks is -inf even
+// where x is NaN or infinite.
 template <class Format, bool kSelects, int kPacks, class T>
 __device__ __forceinline__ void add_mask_of(const SoftmaxMasking& m, int64_t row,
                                             const PartOfPlace<Format::kPack>& at, float factor,
@@ -213,10 +213,9 @@ __device__ __forceinline__ float largest_score(const PartOfPlace<Format::kPack>&
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
     if (!at.whole(k)) continue;
-    maximum = ptx::max_with_nan(
-        maximum, combine_pairs<Format::kPack>(t[k], [](float a, float b) {
-          return ptx::max_with_nan(a, b);
-        }));
+    maximum = ptx::max_with_nan(maximum, combine_pairs<Format::kPack>(t[k], [](float a, float b) {
+                                  return ptx::max_with_nan(a, b);
+                                }));
   }
   return maximum;
 }
@@ -280,7 +279,8 @@ __device__ __forceinline__ void store_results(const SoftmaxProblem& p, const Mas
     if (at.whole(k)) {
 #pragma unroll
       for (int i = 0; i < kPack; ++i) {
-        value[i] = result.log_mode ? (t[k][i] - reference) - result.factor : t[k][i] * result.factor;
+        value[i] =
+            result.log_mode ? (t[k][i] - reference) - result.factor : t[k][i] * result.factor;
       }
       const int rest = at.rest(k);
       if (kPack > 1 && rest < kPack) {
@@ -327,7 +327,8 @@ struct MaskedGradient {
     load(dy, row.address<Format>(p.dy), p.dy.type, at, 0.0f);
   }
   // The thread's part of the row's sum.
-  __device__ __forceinline__ float sum(const SoftmaxProblem& p, const PartOfPlace<kPack>& at) const {
+  __device__ __forceinline__ float sum(const SoftmaxProblem& p,
+                                       const PartOfPlace<kPack>& at) const {
     const float masked = p.log_mode() ? -INFINITY : 0.0f;
     float sum = 0.0f;
 #pragma unroll
@@ -362,8 +363,7 @@ struct MaskedGradient {
 #pragma unroll
       for (int i = 0; i < kPack; ++i) {
         const bool counts = i < rest && y_value[i] != masked;
-        value[i] =
-            counts ? gradient_of<Format::kAccurate>(p, y_value[i], value[i], sum) : 0.0f;
+        value[i] = counts ? gradient_of<Format::kAccurate>(p, y_value[i], value[i], sum) : 0.0f;
       }
       if (caps) {
         float x_value[kPack];

@@ -1,5 +1,6 @@
-// How the rows of masked softmaxes are distributed over threads. Everything here depends on columns,
-// types and alignment only, so that the bits of a row do not depend on the number of rows. Pure.
+// How the rows of masked softmaxes are distributed over threads. Everything here depends on
+// columns, types and alignment only, so that the bits of a row do not depend on the number of rows.
+// Pure.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +12,12 @@ namespace mygemm {
 
 // Threads of the warp kernel's blocks, each warp of which has a row, and the most of the block
 // kernel's; threads of the kernel that reads rows twice.
-constexpr int kMaskedWarpThreads = 128, kMaskedBlockThreads = 512, kMaskedRereadThreads = 512;
-// Packs, or single elements, that a thread holds; few elements where a warp can hold a row so.
-constexpr int kMaskedPacks = 4, kMaskedFewPacks = 2, kMaskedElements = 16, kMaskedFewElements = 8;
+constexpr int kMaskedWarpThreads = 128, kMaskedFewThreads = 256, kMaskedBlockThreads = 512,
+              kMaskedRereadThreads = 512;
+// Packs, or single elements, that a thread holds; few elements where a warp can hold a row so. Many
+// packs are of the warp kernel, of 16 bits without a mask and a cap.
+constexpr int kMaskedPacks = 4, kMaskedFewPacks = 2, kMaskedManyPacks = 8;
+constexpr int kMaskedElements = 16, kMaskedFewElements = 8;
 
 // SoftmaxMasking::place_of() without divisions, where there are fewer than 2^31 rows.
 struct MaskedDivisors {
@@ -43,15 +47,24 @@ struct MaskedDivisors {
   }
 };
 
+// Whether the kernels without mask and cap do not take a problem.
+constexpr bool has_extras(const SoftmaxMasking& m) { return m.mask || m.softcap != 0.0f; }
+
 // Whether rows, and the mask's, are moved by packs; otherwise by single elements.
 struct MaskedRows {
   Widths widths;
   bool in_packs;
-  int64_t packs = 0;  // of a row, or elements
+  int64_t packs = 0;   // of a row, or elements
   int held = 0;        // packs or elements of a thread; 0: the kernel is another one
   int log2_lanes = 0;  // warp kernel: lanes that share a row
 
-  constexpr int most_held() const { return in_packs ? kMaskedPacks : kMaskedElements; }
+  bool floats = true;  // elements are held as FP32: not those of 16 bits without mask and cap
+
+  constexpr bool wide() const { return floats && widths == Widths::k16Bit; }
+  // Packs of eight floats: four of them and a mask's take more registers than there are.
+  constexpr int most_held() const {
+    return !in_packs ? kMaskedElements : wide() ? kMaskedFewPacks : kMaskedPacks;
+  }
   // The threads that hold a row at `each` packs a thread, in whole warps.
   constexpr int64_t threads_for(int each) const { return ceil_div(packs, 32 * each) * 32; }
 };
@@ -79,10 +92,9 @@ inline MaskedRows masked_rows(const SoftmaxProblem& p, const RowShape& shape) {
   } else if (!p.backward) {
     in_packs = in_packs && mask_in_packs(m, pack);
   }
-  return {shape.widths, in_packs, in_packs ? p.cols / pack : p.cols};
+  MaskedRows rows{shape.widths, in_packs, in_packs ? p.cols / pack : p.cols};
+  rows.floats = !in_packs || shape.widths != Widths::k16Bit || (!p.backward && has_extras(m));
+  return rows;
 }
-
-// Whether the kernels without mask and cap take a problem.
-constexpr bool has_extras(const SoftmaxMasking& m) { return m.mask || m.softcap != 0.0f; }
 
 }  // namespace mygemm

@@ -25,22 +25,37 @@ struct BlockTeam {
     __syncthreads();  // every warp has stored its partial result
     const float4* four = reinterpret_cast<const float4*>(partial);
     float result = Operation::kNothing;
+#pragma unroll 1
     for (unsigned i = 0; i < warps; i += 4) {
       const float4 v = four[i / 4];
-      result = Operation::combine(result, Operation::combine(Operation::combine(v.x, v.y),
-                                                             Operation::combine(v.z, v.w)));
+      result = Operation::combine(
+          result, Operation::combine(Operation::combine(v.x, v.y), Operation::combine(v.z, v.w)));
     }
     return result;
   }
 };
 
 // Blocks per multiprocessor for which the compiler limits the registers.
-template <class Format, int kPacks, bool kBackward, bool kExtras>
-constexpr int kMaskedBlocks = kPacks == kMaskedFewPacks && !kExtras ? 2 : 1;
+template <class Format, int kPacks, bool kBackward, bool kExtras, int kMostThreads>
+__device__ __host__ constexpr int blocks_per_sm() {
+#if defined(__CUDA_ARCH__)
+  constexpr bool kFew = kPacks <= kMaskedFewPacks, kLight = !kBackward && !kExtras;
+  constexpr bool kAnyWidths = Format::kWidths == Widths::kMixed || Format::kPack == 1;
+  // Where masks are added, three blocks fit on sm_90 only: other compilers spill.
+  constexpr int kOfExtras = __CUDA_ARCH__ == 900 && (kFew || !kAnyWidths) ? 3 : 2;
+  constexpr int kOfGradients = kFew ? 4 : kAnyWidths ? 2 : 3;
+  constexpr int kOfFewThreads = kLight ? 5 : kExtras ? kOfExtras : kOfGradients;
+  constexpr int kBlocks = kMostThreads == kMaskedFewThreads ? kOfFewThreads : kLight ? 2 : 1;
+  return residency(sm_resources(__CUDA_ARCH__ / 10), kMostThreads,
+                   static_cast<int>(sizeof(BlockStorage)), kBlocks);
+#else
+  return 1;
+#endif
+}
 
-template <class Format, int kPacks, bool kBackward, bool kExtras>
-__global__ void __launch_bounds__(kMaskedBlockThreads,
-                                  kMaskedBlocks<Format, kPacks, kBackward, kExtras>)
+template <class Format, int kPacks, bool kBackward, bool kExtras, int kMostThreads>
+__global__ void __launch_bounds__(
+    kMostThreads, (blocks_per_sm<Format, kPacks, kBackward, kExtras, kMostThreads>()))
     masked_block(const SoftmaxProblem p, const SoftmaxMasking m, const MaskedDivisors divisors) {
   BlockTeam team{shared_storage<BlockStorage>()};
   const MaskedPlace place{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
@@ -57,16 +72,28 @@ __global__ void __launch_bounds__(kMaskedBlockThreads,
   }
 }
 
-template <class Format, int kPacks>
-Status launch_format(const SoftmaxProblem& p, const SoftmaxConfig& config,
-                     const LaunchContext& context) {
+template <class Format, int kPacks, bool kBackward, bool kExtras>
+Status launch_threads(const SoftmaxProblem& p, const SoftmaxConfig& config,
+                      const LaunchContext& context) {
   const auto run = [&](auto kernel) {
     return launch(context, kernel, config, p, *p.masking, MaskedDivisors(p));
   };
-  if (p.backward) return run(masked_block<Format, kPacks, true, false>);
+  if (config.threads <= kMaskedFewThreads) {
+    return run(masked_block<Format, kPacks, kBackward, kExtras, kMaskedFewThreads>);
+  }
+  return run(masked_block<Format, kPacks, kBackward, kExtras, kMaskedBlockThreads>);
+}
+
+template <class Format, int kPacks>
+Status launch_format(const SoftmaxProblem& p, const SoftmaxConfig& config,
+                     const LaunchContext& context) {
+  if (p.backward) return launch_threads<Format, kPacks, true, false>(p, config, context);
   constexpr bool kSingle = Format::kPack == 1;
-  if (kSingle || has_extras(*p.masking)) return run(masked_block<Format, kPacks, false, true>);
-  return run(masked_block<Format, kPacks, false, kSingle>);
+  constexpr bool kFits = Format::kWidest == 4 || kPacks <= kMaskedFewPacks;
+  if (kSingle || (kFits && has_extras(*p.masking))) {
+    return launch_threads < Format, kPacks, false, kSingle || kFits > (p, config, context);
+  }
+  return launch_threads<Format, kPacks, false, kSingle>(p, config, context);
 }
 
 }  // namespace

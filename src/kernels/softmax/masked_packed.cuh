@@ -1,6 +1,6 @@
-// A masked softmax of 16-bit elements with neither mask nor cap, of which a thread holds the packs of
-// a row as they are in memory: exponentials, which are cheap for results of 16 bits, are computed
-// twice. Device only.
+// A masked softmax of 16-bit elements with neither mask nor cap, of which a thread holds the packs
+// of a row as they are in memory: exponentials, which are cheap for results of 16 bits, are
+// computed twice. Device only.
 #pragma once
 
 #include "kernels/softmax/masked.cuh"

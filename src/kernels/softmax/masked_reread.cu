@@ -1,5 +1,5 @@
-// Masked softmax of wide rows: a block reads a row twice, as far as it is not masked by the columns'
-// numbers. Each thread has a sum of its own, against the largest element that it has seen.
+// Masked softmax of wide rows: a block reads a row twice, as far as it is not masked by the
+// columns' numbers. Each thread has a sum of its own, against the largest element that it has seen.
 #include "kernels/launch.h"
 #include "kernels/softmax/kernels.h"
 #include "kernels/softmax/masked.cuh"
@@ -10,9 +10,9 @@ namespace {
 
 // Packs or elements that a thread holds at a time.
 template <class Format>
-constexpr int kHeld = Format::kPack == 1 ? 8 : 2;
+constexpr int kHeld = Format::kPack == 1 ? 8 : Format::kPack == 8 ? 1 : 2;
 template <class Format>
-constexpr int kPartColumns = kMaskedRereadThreads * kHeld<Format> * Format::kPack;
+constexpr int kPartColumns = kMaskedRereadThreads* kHeld<Format>* Format::kPack;
 
 template <class Format, bool kExtras>
 __device__ void forward_row(const SoftmaxProblem& p, const SoftmaxMasking& m, const MaskedRow& row,
@@ -22,8 +22,7 @@ __device__ void forward_row(const SoftmaxProblem& p, const SoftmaxMasking& m, co
   for (int64_t c = 0; c < row.valid; c += kPartColumns<Format>) {
     const MaskedRow part = row.part(m, c, kPartColumns<Format>);
     float t[kPacks][Format::kPack];
-    const float larger =
-        fmaxf(maximum, load_scores<Format, kExtras>(p, m, part, place, t));
+    const float larger = fmaxf(maximum, load_scores<Format, kExtras>(p, m, part, place, t));
     const float reference = masked_reference(larger);
     sum *= masked_exp<true>(fminf(masked_reference(maximum) - reference, 0.0f));
     sum += masked_exponentials<Format>(true, {place, part.valid}, reference, t);
@@ -65,7 +64,7 @@ __device__ void backward_row(const SoftmaxProblem& p, const SoftmaxMasking& m, c
 }
 
 template <class Format, bool kBackward, bool kExtras>
-__global__ void __launch_bounds__(kMaskedRereadThreads, 2)
+__global__ void __launch_bounds__(kMaskedRereadThreads, kExtras ? 1 : 2)
     masked_reread(const SoftmaxProblem p, const SoftmaxMasking m, const MaskedDivisors divisors) {
   auto& shared = shared_storage<BlockStorage>();
   const MaskedPlace place{static_cast<int>(threadIdx.x), kMaskedRereadThreads};
@@ -86,9 +85,12 @@ Status cuda::launch_softmax_masked_reread(const SoftmaxProblem& p, const Softmax
                                           const LaunchContext& context) {
   const auto run = [&](auto format) {
     using Format = decltype(format);
-    const auto with = [&](auto kernel) { return launch(context, kernel, config, p, *p.masking, MaskedDivisors(p)); };
+    const auto with = [&](auto kernel) {
+      return launch(context, kernel, config, p, *p.masking, MaskedDivisors(p));
+    };
     if (p.backward) return with(masked_reread<Format, true, false>);
-    if (Format::kPack == 1 || has_extras(*p.masking)) return with(masked_reread<Format, false, true>);
+    if (Format::kPack == 1 || has_extras(*p.masking))
+      return with(masked_reread<Format, false, true>);
     return with(masked_reread<Format, false, Format::kPack == 1>);
   };
   return config.masked.in_packs ? with_packs(config.masked.widths, run) : run(MixedElements{});

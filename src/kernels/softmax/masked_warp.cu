@@ -1,5 +1,5 @@
-// Masked softmax of short rows: the registers of a warp hold a row, which is read once, as far as it
-// is not masked by the columns' numbers.
+// Masked softmax of short rows: the registers of a warp hold a row, which is read once, as far as
+// it is not masked by the columns' numbers.
 #include "kernels/launch.h"
 #include "kernels/softmax/kernels.h"
 #include "kernels/softmax/masked_packed.cuh"
@@ -49,7 +49,10 @@ Status launch_format(const SoftmaxProblem& p, const SoftmaxConfig& config,
   };
   if (p.backward) return run(masked_warp<Format, kPacks, true, false>);
   constexpr bool kSingle = Format::kPack == 1;
-  if (kSingle || has_extras(*p.masking)) return run(masked_warp<Format, kPacks, false, true>);
+  constexpr bool kFits = Format::kWidest == 4 || kPacks <= kMaskedFewPacks;
+  if (kSingle || (kFits && has_extras(*p.masking))) {
+    return run(masked_warp < Format, kPacks, false, kSingle || kFits >);
+  }
   return run(masked_warp<Format, kPacks, false, kSingle>);
 }
 
@@ -67,7 +70,13 @@ Status cuda::launch_softmax_masked_warp(const SoftmaxProblem& p, const SoftmaxCo
     using Format = decltype(format);
     switch (rows.held) {
       case 1: return launch_format<Format, 1>(p, config, context);
-      case 2: return launch_format<Format, 2>(p, config, context);
+      case kMaskedFewPacks: return launch_format<Format, kMaskedFewPacks>(p, config, context);
+    }
+    if constexpr (Format::kWidest == 2) {
+      if (rows.held == kMaskedManyPacks) {
+        return launch(context, masked_warp<Format, kMaskedManyPacks, false, false>, config, p,
+                      *p.masking, MaskedDivisors(p), rows.log2_lanes);
+      }
     }
     return launch_format<Format, kMaskedPacks>(p, config, context);
   });
