@@ -247,7 +247,6 @@ MYGEMM_API mygemmStatus_t mygemm_softmax_backward(mygemmHandle_t handle, mygemmS
  * mygemm_softmax's. In place when y = x with ytype of the same width as xtype and ldy = ldx;
  * otherwise y must not overlap x, nor ever the range of addresses from the first to the last
  * element that mask, or lengths, may have.
- *
  * backward = 1: the gradient with respect to x, from y as the call above leaves it and the gradient
  * dy of y. mask is not read: an element whose y is 0 (log: -inf) is masked.
  *   SOFTMAX:      dx[r][c] = s'[c] * y[r][c] * (dy[r][c] - sum_j dy[r][j] * y[r][j])
@@ -256,11 +255,8 @@ MYGEMM_API mygemmStatus_t mygemm_softmax_backward(mygemmHandle_t handle, mygemmS
  * read. Masked elements have a dx of exactly 0, and what dy and x have there has no effect. dx may
  * be y, dy or, where it is read, x (same width of type, same ld); any other overlap of dx with what
  * is read is an error. The gradient of a mask is dx with scale = 1 and softcap = 0.
- *
  * scale: any finite value. softcap: 0 (none) or positive. rows = 0 or cols = 0 succeeds and touches
- * nothing. Pointers are multiples of their element's size.
- * Errors: NOT_INITIALIZED, INVALID_VALUE (call is NULL, struct_size is too small, or an argument
- * breaks a rule), NOT_SUPPORTED (a field that this library does not know), EXECUTION_FAILED. */
+ * nothing. Pointers are multiples of their element's size. Errors: those of mygemm_gemm. */
 MYGEMM_API mygemmStatus_t mygemm_softmax_ex(mygemmHandle_t handle, const mygemmSoftmax_t *call);
 
 /* The cross entropy of logits x and one class t for each row, with its gradient, in one pass over
@@ -281,9 +277,7 @@ MYGEMM_API mygemmStatus_t mygemm_softmax_ex(mygemmHandle_t handle, const mygemmS
  * A logit of -inf in any other row has a probability of exactly 0; as the target it makes the loss
  * +inf, and the gradient is finite.
  * rows = 0 or cols = 0 succeeds and touches nothing; so does a call without dx, loss and lse.
- * Pointers are multiples of their element's size.
- * Errors: NOT_INITIALIZED, INVALID_VALUE (call is NULL, struct_size is too small, or an argument
- * breaks a rule), NOT_SUPPORTED (a field that this library does not know), EXECUTION_FAILED. */
+ * Pointers are multiples of their element's size. Errors: those of mygemm_gemm. */
 MYGEMM_API mygemmStatus_t mygemm_cross_entropy(mygemmHandle_t handle,
                                                const mygemmCrossEntropy_t *call);
 
