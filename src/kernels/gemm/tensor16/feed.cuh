@@ -131,7 +131,7 @@ __device__ __forceinline__ void announce_rest(Production<Tile>& work, unsigned a
     }
   }
   work.await_stage();
-  work.s.items[work.place.slot].steps = Announced::kNoMore;
+  work.s.items[work.place.slot] = {0, 0, 0, Announced::kNoMore, false, {}};
   fill();
 }
 
