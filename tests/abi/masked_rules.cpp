@@ -24,12 +24,13 @@ bool misplaced(const void* pointer, int64_t alignment) {
 // operand that no memory holds where there are too many.
 Operand range(const char* name, const void* data, const std::vector<int64_t>& extents,
               const std::vector<int64_t>& strides, int64_t element_bytes) {
-  const Wide limit = INT64_MAX / 16;
+  const Wide limit = INT64_MAX / element_bytes;
   Wide lowest = 0, highest = 0;
   for (size_t i = 0; i < extents.size(); ++i) {
     const Wide last = (static_cast<Wide>(extents[i]) - 1) * strides[i];
     if (last > limit || last < -limit) return {name, data, 2, 1, INT64_MAX, 1, 0, element_bytes};
     (last < 0 ? lowest : highest) += last;
+    if (highest - lowest >= limit) return {name, data, 2, 1, INT64_MAX, 1, 0, element_bytes};
   }
   const auto first = static_cast<int64_t>(lowest), end = static_cast<int64_t>(highest + 1);
   const auto address = reinterpret_cast<uintptr_t>(data) +

@@ -52,7 +52,7 @@ __device__ void backward_row(const SoftmaxProblem& p, const SoftmaxMasking& m, c
   }
 }
 
-__global__ void __launch_bounds__(kNaiveThreads)
+__global__ void __launch_bounds__(kNaiveThreads, 4)
     masked_naive(const SoftmaxProblem p, const SoftmaxMasking m, const MaskedDivisors divisors) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (int64_t r = int64_t{blockIdx.x} * kRowsPerBlock + threadIdx.x / 32; r < p.rows;

@@ -10,7 +10,9 @@ namespace {
 
 // Packs or elements that a thread holds at a time.
 template <class Format>
-constexpr int kHeld = Format::kPack == 1 ? 8 : Format::kPack == 8 ? 1 : 2;
+constexpr int kHeld = Format::kPack == 1   ? 8
+                      : Format::kPack == 8 ? 1
+                                           : 2;
 template <class Format>
 constexpr int kPartColumns = kMaskedRereadThreads* kHeld<Format>* Format::kPack;
 
