@@ -39,7 +39,7 @@ Status encode_tensor_map(CUtensorMap* map, const TensorMapShape& shape) {
                 "the CUDA driver has no cuTensorMapEncodeTiled; kernels with tensor maps need the "
                 "driver of CUDA 12.0 or a later one");
   }
-  const auto& [address, element_bytes, extents, strides, box, swizzled] = shape;
+  const auto& [address, element_bytes, extents, strides, box, swizzled, fetches_256] = shape;
   const cuuint64_t dims[] = {static_cast<cuuint64_t>(extents[0]),
                              static_cast<cuuint64_t>(extents[1]),
                              static_cast<cuuint64_t>(extents[2])};
@@ -49,10 +49,12 @@ Status encode_tensor_map(CUtensorMap* map, const TensorMapShape& shape) {
                                  static_cast<cuuint32_t>(box[2])};
   const cuuint32_t every_element[] = {1, 1, 1};
   const auto encode_now = [&] {
-    return encode(map, type_of(element_bytes), 3, const_cast<void*>(address), dims, byte_strides,
-                  box_dims, every_element, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                  swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
-                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    return encode(
+        map, type_of(element_bytes), 3, const_cast<void*>(address), dims, byte_strides, box_dims,
+        every_element, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
+        fetches_256 ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   };
   CUresult result = encode_now();
   if (result == CUDA_ERROR_INVALID_CONTEXT) {

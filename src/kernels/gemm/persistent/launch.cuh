@@ -11,7 +11,8 @@ namespace mygemm::persistent {
 // The map of an operand that is contiguous along its first extent, then one ld, then one matrix
 // further on. Fetched in boxes of one matrix.
 inline Status make_map(OperandMap* map, const Operand& x, int64_t contiguous, int64_t lines,
-                       int64_t batch_count, int box, int box_lines, bool swizzled) {
+                       int64_t batch_count, int box, int box_lines, bool swizzled,
+                       bool fetches_256 = true) {
   const bool batched = batch_count > 1 && x.stride > 0;
   const int64_t bytes = element_bytes(x.type), pitch = x.ld * bytes;
   map->batch_step = batched ? 1 : 0;
@@ -20,7 +21,8 @@ inline Status make_map(OperandMap* map, const Operand& x, int64_t contiguous, in
                                        .extents = {contiguous, lines, batched ? batch_count : 1},
                                        .strides = {pitch, batched ? x.stride * bytes : pitch},
                                        .box = {box, box_lines, 1},
-                                       .swizzled = swizzled});
+                                       .swizzled = swizzled,
+                                       .fetches_256 = fetches_256});
 }
 
 // The maps of an operand by has_shifted_maps(). Boxes have 4 elements more than `box` along a line.

@@ -109,8 +109,8 @@ namespace tensor16 {
 // once.
 inline Status make_map(OperandMap* map, const Operand& x, bool k_major, int64_t extent, int64_t k,
                        int64_t batch_count, int lines) {
-  return k_major ? persistent::make_map(map, x, k, extent, batch_count, 64, lines, true)
-                 : persistent::make_map(map, x, extent, k, batch_count, 64, 64, true);
+  return k_major ? persistent::make_map(map, x, k, extent, batch_count, 64, lines, true, false)
+                 : persistent::make_map(map, x, extent, k, batch_count, 64, 64, true, false);
 }
 
 // Calls body with the Operands of a problem.
@@ -141,7 +141,9 @@ Status cuda::launch_gemm_tensor16(const GemmProblem& problem, const GemmConfig& 
     RETURN_IF_ERROR(tensor16::make_map(&b, p.b, !p.transb, p.n, p.k, p.batch_count,
                                        Tile::kBlockN / Tile::kCluster));
   }
-  const bool maps_d = has_tensor_map(p.d, p.batch_count);
+  // The accelerator stores multiples of 16 bytes, beyond the end of a line that is none.
+  const int64_t bytes_of_line = p.n * element_bytes(p.d.type);
+  const bool maps_d = has_tensor_map(p.d, p.batch_count) && bytes_of_line % 16 == 0;
   if (maps_d) {
     const int columns = Tile::kLineBytes / static_cast<int>(element_bytes(p.d.type));
     RETURN_IF_ERROR(persistent::make_map(&d, p.d, p.n, p.m, p.batch_count, columns, 16, true));

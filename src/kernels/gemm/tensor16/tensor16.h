@@ -43,6 +43,12 @@ using Tensor16_128x128 = Tensor16Tile<128, 6, 1>;
 using Tensor16_64x128 = Tensor16Tile<64, 8, 1>;
 using Tensor16Lines_128x128 = Tensor16Tile<128, 6, 1, false>;
 
+// Whether the lines of 128 bytes that the accelerator brings are those of L2. Others are parts of
+// two.
+inline bool lines_are_whole(const Operand& x) {
+  return reinterpret_cast<uintptr_t>(x.data) % 128 == 0 && x.ld * element_bytes(x.type) % 128 == 0;
+}
+
 template <class Tile, bool kStreamK>
 const char* configure_tensor16(const GemmKernel& kernel, const GemmFacts& facts,
                                const DeviceTraits& device, const PlanOptions& options,
@@ -50,7 +56,7 @@ const char* configure_tensor16(const GemmKernel& kernel, const GemmFacts& facts,
   const GemmProblem& p = facts.problem;
   config->transposed = true;
   DeviceTraits clusters = device;  // each as one multiprocessor
-  clusters.num_sms = device.num_sms / Tile::kCluster;
+  if (Tile::kCluster > 1) clusters.num_sms = device.clusters[1];
   if (const char* reason = persistent::schedule<Tile>(facts, clusters, options, kStreamK, config)) {
     return reason;
   }
@@ -61,8 +67,11 @@ const char* configure_tensor16(const GemmKernel& kernel, const GemmFacts& facts,
   config->load_a = config->load_b = Tile::kMapped ? OperandLoad::kTensorMap : OperandLoad::kCopy16;
   config->blocks *= Tile::kCluster;
   config->cluster_blocks = Tile::kCluster > 1 ? Tile::kCluster : 0;
+  const bool whole_lines = lines_are_whole(p.a) && lines_are_whole(p.b);
+  const double step_factor =
+      (Tile::kMapped && !whole_lines ? kernel.figures.misaligned : 1.0) / Tile::kCluster;
   config->seconds =
-      persistent::seconds<Tile>(*config, kernel.figures, 1.0 / Tile::kCluster, facts, clusters);
+      persistent::seconds<Tile>(*config, kernel.figures, step_factor, facts, clusters);
   return nullptr;
 }
 
