@@ -33,9 +33,11 @@ size_t swizzled_offset(size_t offset) {
   return row * 128 + (chunk ^ row % 8) * 16 + offset % 16;
 }
 
-// Calls visit(offset in the box, element of the tensor or nullptr where it is outside).
+// Calls visit(offset in the box, element of the tensor or nullptr where it is outside). The tensor's
+// lines have `extent` elements here.
 template <class Visit>
-void for_elements(const TensorMap& map, const int (&at)[3], Visit visit) {
+void for_elements(const TensorMap& map, int64_t extent, const int (&at)[3], Visit visit) {
+  const int64_t extents[3] = {extent, map.extents[1], map.extents[2]};
   const size_t bytes = map.element_bytes();
   size_t offset = 0;
   for (int k = 0; k < map.box[2]; ++k) {
@@ -45,7 +47,7 @@ void for_elements(const TensorMap& map, const int (&at)[3], Visit visit) {
         std::byte* element = map.address;
         bool inside = true;
         for (int d = 0; d < 3; ++d) {
-          inside = inside && index[d] >= 0 && index[d] < map.extents[d];
+          inside = inside && index[d] >= 0 && index[d] < extents[d];
           element += inside ? index[d] * map.strides[d] : 0;
         }
         visit(map.swizzled ? swizzled_offset(offset) : offset, inside ? element : nullptr);
@@ -62,7 +64,7 @@ size_t TensorMap::box_bytes() const {
 }
 
 void copy_box(std::byte* to, const TensorMap& map, const int (&at)[3]) {
-  for_elements(map, at, [&](size_t offset, std::byte* element) {
+  for_elements(map, map.extents[0], at, [&](size_t offset, std::byte* element) {
     if (element) {
       std::memcpy(to + offset, element, map.element_bytes());
     } else {
@@ -72,7 +74,10 @@ void copy_box(std::byte* to, const TensorMap& map, const int (&at)[3]) {
 }
 
 void store_box(const std::byte* from, const TensorMap& map, const int (&at)[3]) {
-  for_elements(map, at, [&](size_t offset, std::byte* element) {
+  // Whole multiples of 16 bytes of a line, beyond its end where that is none.
+  const auto elements = static_cast<int64_t>(16 / map.element_bytes());
+  const int64_t extent = (map.extents[0] + elements - 1) / elements * elements;
+  for_elements(map, extent, at, [&](size_t offset, std::byte* element) {
     if (element) std::memcpy(element, from + offset, map.element_bytes());
   });
 }

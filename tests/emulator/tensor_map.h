@@ -28,7 +28,7 @@ inline constexpr uint64_t kTensorMapMark = 0x70616D5F726F736E;
 // The alignment of shared memory that a map's copies require.
 inline size_t alignment_of(const TensorMap& map) { return map.swizzled ? 1024 : 128; }
 
-// The way back; elements outside the tensor are left out.
+// The way back; elements outside the tensor are left out, but for the rest of 16 bytes.
 void store_box(const std::byte* from, const TensorMap& map, const int (&at)[3]);
 // Copies the box whose first element is `at`; elements outside the tensor become zeros.
 void copy_box(std::byte* to, const TensorMap& map, const int (&at)[3]);
