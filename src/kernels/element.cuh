@@ -57,6 +57,12 @@ __device__ __forceinline__ float4 load_four(const T* from) {
   return make_float4(first.x, first.y, last.x, last.y);
 }
 
+// The values of two neighbours of 16 bits, from their bits.
+template <class T>
+__device__ __forceinline__ float2 floats_of(unsigned bits) {
+  return load_two(reinterpret_cast<const T*>(&bits));
+}
+
 // The bits of two neighbours of 16 bits.
 template <class T>
 __device__ __forceinline__ unsigned two_of(float first, float second) {

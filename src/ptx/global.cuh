@@ -46,6 +46,54 @@ __device__ __forceinline__ float4 load_16(const float* address, bool valid) {
   return value;
 }
 
+// The same for 2, 8 or 16 bytes of any kind; 2 bytes come in the lower half of a word. The compiler
+// keeps their order, and does not move them to where their values are used.
+__device__ __forceinline__ unsigned load_2_bytes(const void* address, bool valid) {
+  unsigned value;
+  asm volatile(
+      "{\n"
+      ".reg .pred valid;\n"
+      "setp.ne.u32 valid, %2, 0;\n"
+      "mov.u32 %0, 0;\n"
+      "@valid ld.global.nc.u16 %0, [%1];\n"
+      "}"
+      : "=r"(value)
+      : "l"(address), "r"(static_cast<unsigned>(valid)));
+  return value;
+}
+
+__device__ __forceinline__ uint2 load_8_bytes(const void* address, bool valid) {
+  uint2 value;
+  asm volatile(
+      "{\n"
+      ".reg .pred valid;\n"
+      "setp.ne.u32 valid, %3, 0;\n"
+      "mov.u32 %0, 0;\n"
+      "mov.u32 %1, 0;\n"
+      "@valid ld.global.nc.v2.u32 {%0, %1}, [%2];\n"
+      "}"
+      : "=r"(value.x), "=r"(value.y)
+      : "l"(address), "r"(static_cast<unsigned>(valid)));
+  return value;
+}
+
+__device__ __forceinline__ uint4 load_16_bytes(const void* address, bool valid) {
+  uint4 value;
+  asm volatile(
+      "{\n"
+      ".reg .pred valid;\n"
+      "setp.ne.u32 valid, %5, 0;\n"
+      "mov.u32 %0, 0;\n"
+      "mov.u32 %1, 0;\n"
+      "mov.u32 %2, 0;\n"
+      "mov.u32 %3, 0;\n"
+      "@valid ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];\n"
+      "}"
+      : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+      : "l"(address), "r"(static_cast<unsigned>(valid)));
+  return value;
+}
+
 // ld.global.nc.L1::no_allocate: 16 bytes that nobody writes while the kernel runs and that this
 // multiprocessor will not read again.
 __device__ __forceinline__ uint4 load_once_16(const void* address) {

@@ -10,6 +10,7 @@
 #include "kernels/gemm/tensor16/tensor16.h"
 #include "kernels/gemm/tf32x3/tf32x3.h"
 #include "kernels/gemm/thin.h"
+#include "kernels/gemm/thin_mma.h"
 #include "kernels/gemm/tma/tma.h"
 #include "kernels/gemm/warptiled.h"
 
@@ -64,6 +65,19 @@ constexpr GemmKernel thin_kernel(const char* name, const GemmFigures& figures) {
           configure_thin<Tile>,
           cuda_launcher<cuda::launch_gemm_thin<Tile>>(),
           with(figures, thin_bound<Tile>(figures))};
+}
+
+// mma.sync of 16-bit operands.
+constexpr int kAmpere = 80;
+
+template <class Tile>
+constexpr GemmKernel thin_mma_kernel(const char* name, const GemmFigures& figures) {
+  return {name,
+          kAmpere,
+          kNewest,
+          configure_thin_mma<Tile>,
+          cuda_launcher<cuda::launch_gemm_thin_mma<Tile>>(),
+          with(figures, thin_mma_bound<Tile>(figures))};
 }
 
 template <class Tile>
@@ -176,6 +190,11 @@ constexpr GemmKernel kKernels[] = {
     thin_kernel<Thin1>("thin_1", {.efficiency = 0.85}),
     thin_kernel<Thin4>("thin_4", {.efficiency = 0.85}),
     thin_kernel<Thin16>("thin_16", {.efficiency = 0.75}),
+    thin_kernel<Thin1Of16Bit>("thin16_1", {.takes = Takes::k16Bit, .efficiency = 0.85}),
+    thin_kernel<Thin4Of16Bit>("thin16_4", {.takes = Takes::k16Bit, .efficiency = 0.75}),
+    thin_kernel<Thin16Of16Bit>("thin16_16", {.takes = Takes::k16Bit, .efficiency = 0.30}),
+    thin_mma_kernel<ThinMma8>("thin16_mma_8", {.takes = Takes::k16Bit, .efficiency = 0.85}),
+    thin_mma_kernel<ThinMma16>("thin16_mma_16", {.takes = Takes::k16Bit, .efficiency = 0.85}),
     warptiled_kernel<Tile128x128>("warptiled_128x128",
                                   {.efficiency = 0.68, .step_seconds = 0.86e-6, .triangles = true}),
     warptiled_kernel<Tile128x64>("warptiled_128x64",

@@ -18,18 +18,34 @@ struct ThinWarps {
   static constexpr int kWarps = 8, kThreads = 32 * kWarps;
   static constexpr int kRows = 4;           // of the long operand that a lane works on
   static constexpr int kTile = 32 * kRows;  // rows of a warp, where they are contiguous
-  static constexpr int kStride = 32 * 4;    // k that a warp loads at once where k is contiguous
 };
 
-template <int kThin_, int kChunk_, int kBatch_, int kRegisterBlocks_>
+// kElementBytes: of A and B. Those of 16 bits become floats where they are multiplied, or where
+// they come into shared memory.
+template <int kThin_, int kChunk_, int kBatch_, int kRegisterBlocks_, int kElementBytes_ = 4>
 struct ThinTile : ThinWarps {
-  using Element = float;
+  using Element = float;  // in shared memory
+  static constexpr int kElementBytes = kElementBytes_;
   static constexpr int kThin = kThin_, kChunk = kChunk_, kRegisterBlocks = kRegisterBlocks_;
+  // Elements of 16 bytes; where rows are not aligned to as many, a lane loads each alone.
+  static constexpr int kQuadElements = 16 / kElementBytes;
+  // Long operand K-major: neighbours along k that a lane loads at a time, and those of a warp.
+  static constexpr int per_load(bool aligned) { return aligned ? kQuadElements : 4; }
+  static constexpr int stride(bool aligned) { return 32 * per_load(aligned); }
+  // MN-major: places along the long side that a lane loads at a time. Of sixteen columns it has
+  // registers for the sums of four.
+  static constexpr int kPlaces = kThin < 16 ? kQuadElements : 4;
+  static constexpr int rows_of_group(bool k_major) { return k_major ? kRows : kPlaces; }
+  static constexpr int most_rows(bool k_major) { return k_major ? kRows * kWarps : kTile; }
+  static constexpr int step(bool k_major, bool aligned, int row_groups) {
+    return k_major ? kWarps / row_groups * stride(aligned) : kThreads / row_groups * batch(aligned);
+  }
   // Columns that a lane loads ahead, where the long operand is MN-major.
   static constexpr int kBatch = kBatch_;
+  static constexpr int batch(bool aligned) { return aligned ? kBatch : kBatch * kElementBytes / 4; }
   // Where it is K-major, a lane has registers for the next values beside this step's. Sixteen
   // columns leave none; there a warp's products take long enough for the loads of others.
-  static constexpr bool kTwoSets = kThin < 16;
+  static constexpr bool kTwoSets = kThin < 16 || kRegisterBlocks == 1;
   static constexpr int kSums = kRows * kThin;  // of a lane
   static constexpr int kMostElements = kTile * kThin;
   // 4 floats of padding spread the rows of the thin operand, along k or along the thin side, over
@@ -38,8 +54,12 @@ struct ThinTile : ThinWarps {
   // Columns of the thin side for which the warps' sums are added up at a time.
   static constexpr int kThinAtOnce = kThin < 8 ? kThin : 8;
 
+  static constexpr int kMostPasses = 4;
+  // FFMA peak's time of the products, as a factor of that of multiply-adds.
+  static constexpr double kProductFactor = 1.0;
+
   static_assert(kThin == 1 || kThin % 4 == 0, "the thin operand is read in quads");
-  static_assert(kChunk % kStride == 0 && kChunk % kBatch == 0, "chunks are padded with zeros");
+  static_assert(kChunk % stride(true) == 0 && kChunk % kBatch == 0, "chunks are padded with zeros");
 
   // Long operand MN-major.
   union TileStorage {
@@ -64,6 +84,10 @@ struct ThinTile : ThinWarps {
 using Thin1 = ThinTile<1, 4096, 8, 3>;
 using Thin4 = ThinTile<4, 1024, 8, 2>;
 using Thin16 = ThinTile<16, 512, 4, 2>;
+// Operands of 16 bits.
+using Thin1Of16Bit = ThinTile<1, 4096, 8, 3, 2>;
+using Thin4Of16Bit = ThinTile<4, 1024, 8, 2, 2>;
+using Thin16Of16Bit = ThinTile<16, 512, 16, 1, 2>;
 
 struct ThinShape {
   bool long_is_m;        // X is op(A), Y is op(B); else the other way round
@@ -84,9 +108,8 @@ inline ThinShape thin_shape(const GemmProblem& p) {
 
 namespace thin {
 
-constexpr int64_t kMostPasses = 4;
 // k of a split are multiples of what the warps of a block load at a time.
-constexpr int64_t kKMajorStep = ThinWarps::kStride, kMNMajorStep = 64;  // powers of two
+constexpr int64_t kKMajorStep = 128, kMNMajorStep = 64;  // powers of two
 // Blocks that a multiprocessor needs for its share of the bandwidth.
 constexpr double kBlocksToFill = 1.2;
 // Fraction of FFMA peak that products reach between loads.
@@ -113,10 +136,11 @@ inline double split_bytes(const GemmFacts& facts) { return 4.0 * facts.area; }
 
 // The logarithm of the tile of a pass: as short as the long side allows, so that more lanes or
 // warps share k.
-inline int log2_long_tile(const ThinShape& shape) {
-  const int most = ThinWarps::kRows * (shape.k_major ? ThinWarps::kWarps : 32);
+template <class Tile>
+int log2_long_tile(const ThinShape& shape) {
+  const int least = Tile::rows_of_group(shape.k_major), most = Tile::most_rows(shape.k_major);
   int log2 = 0;
-  while (1 << log2 < ThinWarps::kRows || (1 << log2 < shape.extent && 1 << log2 < most)) ++log2;
+  while (1 << log2 < least || (1 << log2 < shape.extent && 1 << log2 < most)) ++log2;
   return log2;
 }
 
@@ -136,7 +160,7 @@ class Divider {
         p_(facts.problem),
         device_(device),
         shape_(thin_shape(p_)),
-        log2_tile_(log2_long_tile(shape_)),
+        log2_tile_(log2_long_tile<Tile>(shape_)),
         whole_tiles_(ceil_shift(shape_.extent, log2_tile_)) {
     slots_ = static_cast<double>(device.num_sms * resident);
     batch_ = static_cast<double>(p_.batch_count);
@@ -146,8 +170,11 @@ class Divider {
     const double thin = static_cast<double>(shape_.thin), k = facts.k;
     // Lanes without k to load are idle.
     const double depth = shape_.k_major ? estimate::rounded_up(k / 32.0) * 32.0 : k;
-    bytes_ = 4.0 * batch_ * (extent * depth + extent * thin * (p_.epilogue.beta.is(0.0f) ? 1 : 2));
-    products_ = 2.0 * batch_ * k * Tile::kThin * static_cast<double>(whole_tiles_) * tile;
+    const auto result_bytes = static_cast<double>(element_bytes(p_.d.type));
+    bytes_ = batch_ * (Tile::kElementBytes * (extent * depth) +
+                       result_bytes * extent * thin * (p_.epilogue.beta.is(0.0f) ? 1 : 2));
+    products_ = Tile::kProductFactor * 2.0 * batch_ * k * Tile::kThin *
+                static_cast<double>(whole_tiles_) * tile;
   }
 
   const ThinShape& shape() const { return shape_; }
@@ -210,7 +237,7 @@ class Divider {
         division.k_per_split <= Tile::kChunk) {
       const double rounds = tiles_ * grids / slots_;
       division.passes =
-          static_cast<int64_t>(std::clamp(rounds, 1.0, static_cast<double>(kMostPasses)));
+          static_cast<int64_t>(std::clamp(rounds, 1.0, static_cast<double>(Tile::kMostPasses)));
     }
     const double runs =
         division.passes == 1
@@ -230,7 +257,8 @@ class Divider {
     const double loads_of_y = tiles * (loads_once ? 1.0 : static_cast<double>(division.passes));
     const bool in_workspace = division.k_split == KSplit::kWorkspace;
     const double partials = in_workspace ? 2.0 * static_cast<double>(division.splits) : 0.0;
-    const double l2_bytes = 4.0 * thin * loads_of_y * k + partials * split_bytes(facts_);
+    const double l2_bytes =
+        Tile::kElementBytes * thin * loads_of_y * k + partials * split_bytes(facts_);
     const double loading = bytes_ / (load_rate_ * share);
     const double multiplying = products_ / (device_.fp32_flops * kProductShare * share);
     const double rounds = division.blocks / slots_;
@@ -286,9 +314,19 @@ const char* configure_thin(const GemmKernel& kernel, const GemmFacts& facts,
         static_cast<size_t>(static_cast<double>(division.splits) * thin::split_bytes(facts));
   }
   // Quads are whole where they begin at multiples of 16 bytes and none crosses the matrix's edge.
-  const bool aligned = columns_aligned(long_is_m ? p.a : p.b, p.batch_count) &&
-                       (shape.k_major ? p.k : shape.extent) % 4 == 0;
-  config->load_a = config->load_b = aligned ? OperandLoad::kCopy16 : OperandLoad::kCopy4;
+  const auto in_quads = [&](const Operand& operand, int64_t contiguous) {
+    return columns_aligned(operand, p.batch_count) && contiguous % Tile::kQuadElements == 0;
+  };
+  const Operand &x = long_is_m ? p.a : p.b, &y = long_is_m ? p.b : p.a;
+  const bool aligned = in_quads(x, shape.k_major ? p.k : shape.extent);
+  const bool y_along_k = long_is_m ? !p.transb : p.transa;
+  const bool y_aligned = Tile::kElementBytes < 4 && y_along_k && in_quads(y, p.k);
+  OperandLoad &load_x = long_is_m ? config->load_a : config->load_b,
+              &load_y = long_is_m ? config->load_b : config->load_a;
+  load_x = aligned ? OperandLoad::kCopy16 : OperandLoad::kCopy4;
+  load_y = y_aligned                 ? OperandLoad::kCopy16
+           : Tile::kElementBytes < 4 ? OperandLoad::kCopy4
+                                     : load_x;
   config->long_is_m = long_is_m;
   config->k_major = shape.k_major;
   config->seconds = division.seconds;

@@ -22,13 +22,14 @@ struct ThinArgs {
   int64_t y_along_thin, y_along_k;  // from an element of Y to the next one
   int64_t extent;                   // of the long side
   int thin;                         // extent of the thin side
-  int64_t row_groups;               // of kRows rows of the long side, in a pass
+  int64_t row_groups;               // of rows of the long side, in a pass
   int passes;                       // tiles that a block computes one after another
   int step_k;                       // k from one load of a lane to its next one
   Divisor tiles, matrices;          // blocks along the long side; matrices of the batch
   int64_t k_per_split;
   unsigned log2_splits;  // cluster split-K: the blocks of a cluster, as a power of two
   float* partials;       // (split, batch, n, m), or nullptr: results go to D
+  bool y_in_quads;       // 16 bits: Y's neighbours along k are loaded 16 bytes at a time
 };
 
 // The tile, or the tiles of all passes, and the split that a block computes. The block's number is
@@ -57,7 +58,8 @@ struct ThinBlock {
 };
 
 // Stores results to D through the epilogue, or partial sums to the workspace. Places are counted
-// along the long side and the thin one.
+// along the long side and the thin one. kAnyType: D's elements are of any type, not just floats.
+template <bool kAnyType>
 class ThinResults {
  public:
   __device__ __forceinline__ ThinResults(const ThinArgs& args, const ThinBlock& block)
@@ -68,7 +70,11 @@ class ThinResults {
       const int64_t before = int64_t{block.split} * args.matrices.value() + block.matrix;
       first_ = args.partials + before * p.m * p.n;
     } else {
-      first_ = p.d.matrix<float>(block.matrix);
+      if constexpr (kAnyType) {
+        first_ = nullptr;
+      } else {
+        first_ = p.d.matrix<float>(block.matrix);
+      }
       ld = p.d.ld;
     }
     along_long_ = args.long_is_m ? 1 : ld;
@@ -77,26 +83,40 @@ class ThinResults {
 
   __device__ __forceinline__ void store(int64_t l, int t, float sum) const {
     if (l >= args_.extent || t >= args_.thin) return;
-    float* to = first_ + l * along_long_ + t * along_thin_;
+    const int64_t place = l * along_long_ + t * along_thin_;
     if (args_.partials) {
-      store_result(to, 0, 0, sum, PartialSums{});
+      store_result(first_ + place, 0, 0, sum, PartialSums{});
       return;
     }
-    const int64_t i = args_.long_is_m ? l : t, j = args_.long_is_m ? t : l;
-    with_epilogue(args_.p, scalars_, {batch_, i, j},
-                  [&](const auto& epilogue) { store_result(to, 0, 0, sum, epilogue); });
+    if constexpr (kAnyType) {
+      switch (args_.p.d.type) {
+        case MYGEMM_R_16F: return store(args_.p.d.matrix<__half>(batch_) + place, l, t, sum);
+        case MYGEMM_R_16BF:
+          return store(args_.p.d.matrix<__nv_bfloat16>(batch_) + place, l, t, sum);
+        case MYGEMM_R_32F: return store(args_.p.d.matrix<float>(batch_) + place, l, t, sum);
+      }
+    } else {
+      store(first_ + place, l, t, sum);
+    }
   }
 
  private:
+  template <class T>
+  __device__ __forceinline__ void store(T* to, int64_t l, int t, float sum) const {
+    const int64_t i = args_.long_is_m ? l : t, j = args_.long_is_m ? t : l;
+    with_epilogue<T>(args_.p, scalars_, {batch_, i, j},
+                     [&](const auto& epilogue) { store_result(to, 0, 0, sum, epilogue); });
+  }
+
   const ThinArgs& args_;
   Scalars scalars_;
   int64_t batch_;
-  float* first_;
+  float* first_;  // of D or of the partial sums; unused for a D of any type
   int64_t along_long_, along_thin_;
 };
 
 // The destination of a block's sums: D, the workspace, or the blocks of its cluster.
-template <class Tile>
+template <class Tile, bool kKMajor>
 class ThinSums {
  public:
   // Called by all threads: open() at the beginning of the kernel, wait_for_inboxes() before
@@ -140,11 +160,11 @@ class ThinSums {
         first_l_(first_l) {}
 
   __device__ __forceinline__ static int elements(const ThinArgs& args) {
-    return static_cast<int>(args.row_groups) * Tile::kRows * Tile::kThin;
+    return static_cast<int>(args.row_groups) * Tile::rows_of_group(kKMajor) * Tile::kThin;
   }
 
   const ThinArgs& args_;
-  ThinResults results_;
+  ThinResults<(Tile::kElementBytes < 4)> results_;
   ClusterSum cluster_;
   int64_t first_l_;
 };
@@ -184,6 +204,65 @@ __device__ __forceinline__ void copy_chunk(float* y, const ThinArgs& args, int c
     }
   }
   ptx::cp_async_commit();
+}
+
+// The same for elements of 16 bits, which become floats. Every thread has several loads in flight
+// at once.
+template <class Tile, class T, class IndexOf>
+__device__ __forceinline__ void convert_chunk(float* y, const ThinArgs& args, int chunk, int depth,
+                                              int padded, IndexOf index_of) {
+  const ThinBlock block(args);
+  const int thread = static_cast<int>(threadIdx.x);
+  const T* from = args.y.matrix<const T>(block.matrix) +
+                  (block.k_begin(args) + chunk * int64_t{Tile::kChunk}) * args.y_along_k;
+  if (args.y_in_quads) {
+    constexpr int kEights = Tile::kChunk / 8, kUnrolled = 2;
+    static_assert(kEights * Tile::kThin % (kUnrolled * Tile::kThreads) == 0);
+#pragma unroll 1
+    for (int first = thread; first < kEights * Tile::kThin; first += kUnrolled * Tile::kThreads) {
+      uint4 words[kUnrolled];
+#pragma unroll
+      for (int i = 0; i < kUnrolled; ++i) {
+        const int at = first + i * Tile::kThreads, k = at % kEights * 8, t = at / kEights;
+        words[i] = ptx::load_16_bytes(from + t * args.y_along_thin + k, k < depth && t < args.thin);
+      }
+#pragma unroll
+      for (int i = 0; i < kUnrolled; ++i) {
+        const int at = first + i * Tile::kThreads, k = at % kEights * 8, t = at / kEights;
+        if (k >= padded) continue;
+        const unsigned pairs[4] = {words[i].x, words[i].y, words[i].z, words[i].w};
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          const float2 two = floats_of<T>(pairs[j]);
+          y[index_of(k + 2 * j, t)] = two.x, y[index_of(k + 2 * j + 1, t)] = two.y;
+        }
+      }
+    }
+    return;
+  }
+  constexpr int kAtOnce = 4;
+  const bool along_k = args.y_along_k == 1;
+  // Neighbouring threads read neighbours.
+  const int elements = padded * Tile::kThin;
+#pragma unroll 1
+  for (int first = thread; first < elements; first += kAtOnce * Tile::kThreads) {
+    unsigned bits[kAtOnce];
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int at = first + i * Tile::kThreads;
+      const int k = along_k ? at % padded : at / Tile::kThin;
+      const int t = along_k ? at / padded : at % Tile::kThin;
+      bits[i] = ptx::load_2_bytes(from + t * args.y_along_thin + k * args.y_along_k,
+                                  k < depth && t < args.thin);
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int at = first + i * Tile::kThreads;
+      const int k = along_k ? at % padded : at / Tile::kThin;
+      const int t = along_k ? at / padded : at % Tile::kThin;
+      if (at < elements) y[index_of(k, t)] = floats_of<T>(bits[i]).x;
+    }
+  }
 }
 
 }  // namespace mygemm

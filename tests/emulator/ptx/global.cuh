@@ -22,6 +22,27 @@ inline float4 load_16(const float* address, bool valid) {
   return valid ? *reinterpret_cast<const float4*>(address) : float4{0.0f, 0.0f, 0.0f, 0.0f};
 }
 
+inline unsigned load_2_bytes(const void* address, bool valid) {
+  if (valid && !emulator::is_multiple(address, 2)) {
+    emulator::stop("misaligned load of 2 bytes from %p", address);
+  }
+  return valid ? *static_cast<const uint16_t*>(address) : 0;
+}
+
+inline uint2 load_8_bytes(const void* address, bool valid) {
+  if (valid && !emulator::is_multiple(address, 8)) {
+    emulator::stop("misaligned load of 8 bytes from %p", address);
+  }
+  return valid ? *static_cast<const uint2*>(address) : uint2{0, 0};
+}
+
+inline uint4 load_16_bytes(const void* address, bool valid) {
+  if (valid && !emulator::is_multiple(address, 16)) {
+    emulator::stop("misaligned load of 16 bytes from %p", address);
+  }
+  return valid ? *static_cast<const uint4*>(address) : uint4{0, 0, 0, 0};
+}
+
 inline uint4 load_once_16(const void* address) {
   if (!emulator::is_multiple(address, 16)) {
     emulator::stop("misaligned load of 16 bytes from %p", address);
