@@ -33,8 +33,8 @@ size_t swizzled_offset(size_t offset) {
   return row * 128 + (chunk ^ row % 8) * 16 + offset % 16;
 }
 
-// Calls visit(offset in the box, element of the tensor or nullptr where it is outside). The tensor's
-// lines have `extent` elements here.
+// Calls visit(offset in the box, element of the tensor or nullptr where it is outside). The
+// tensor's lines have `extent` elements here.
 template <class Visit>
 void for_elements(const TensorMap& map, int64_t extent, const int (&at)[3], Visit visit) {
   const int64_t extents[3] = {extent, map.extents[1], map.extents[2]};
