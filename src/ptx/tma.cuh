@@ -59,8 +59,9 @@ __device__ __forceinline__ void tma_load_3d_to_all(void* shared, const CUtensorM
 }
 
 // The copy of a box to the tensor, one of the thread's group of stores; elements outside the tensor
-// are not written, but for the rest of 16 bytes at the end of a line (measured on an H200). What other threads wrote to shared memory is copied once each has called
-// fence_bulk() and met the thread at a barrier.
+// are not written, but for the rest of 16 bytes at the end of a line (measured on an H200). What
+// other threads wrote to shared memory is copied once each has called fence_bulk() and met the
+// thread at a barrier.
 __device__ __forceinline__ void tma_store_3d(const CUtensorMap* map, const void* shared, int x,
                                              int y, int z) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
