@@ -190,9 +190,11 @@ TEST_P(Gemm16BitRow, Batches) {
 TEST_P(Gemm16BitRow, EveryMathMode) {
   Cases cases;
   for (const auto math : {MYGEMM_MATH_DEFAULT, MYGEMM_MATH_STRICT, MYGEMM_MATH_FAST}) {
-    Gemm16BitCase gemm{.m = 70, .n = 65, .k = 300};
-    gemm.math = math;
-    cases.add_each_type(gemm);
+    for (const int64_t n : {65, 5}) {
+      Gemm16BitCase gemm{.m = 70, .n = n, .k = 300};
+      gemm.math = math;
+      cases.add_each_type(gemm);
+    }
   }
   run(cases);
 }

@@ -25,6 +25,8 @@ using mygemm_tests::causal;
 using mygemm_tests::cross_entropy;
 using mygemm_tests::fast;
 using mygemm_tests::gemm;
+using mygemm_tests::of_16_bits;
+using mygemm_tests::with_odd_lds;
 using mygemm_tests::host_device;
 using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
@@ -129,12 +131,6 @@ void add_gemm(Golden* golden) {
 }
 
 // Leading dimensions of A and B that leave their columns misaligned.
-GemmProblem with_odd_lds(GemmProblem p) {
-  p.a.ld += p.a.ld % 2 == 0 ? 1 : 2;
-  p.b.ld += p.b.ld % 2 == 0 ? 1 : 2;
-  return p;
-}
-
 constexpr std::pair<const char*, std::pair<bool, bool>> kOperations[] = {
     {"nn", {false, false}}, {"tn", {true, false}}, {"nt", {false, true}}, {"tt", {true, true}}};
 
@@ -177,6 +173,19 @@ void add_16bit_gemm(Golden* golden) {
                                  32 * kMiB);
     }
   }
+  constexpr struct {
+    int64_t m, n, k;
+  } kShapes[] = {{4096, 1, 4096},     {1, 14336, 4096},  {4096, 4, 4096},   {14336, 8, 4096},
+                 {28672, 16, 8192},   {128256, 8, 4096}, {512, 3, 512},     {4096, 512, 14336},
+                 {11008, 2048, 4096}, {3072, 768, 3072}, {2048, 16, 65536}, {100, 12, 100},
+                 {128256, 256, 4096}};
+  for (const auto& [m, n, k] : kShapes) {
+    golden->add_with_workspace("gemm tn " + by(m, n) + "x" + std::to_string(k) + " bf16",
+                               of_16_bits(gemm(true, false, m, n, k)), 32 * kMiB);
+  }
+  golden->add_with_workspace("gemm tn 4096x16x4096 bf16 odd lds",
+                             of_16_bits(with_odd_lds(gemm(true, false, 4096, 16, 4096))),
+                             32 * kMiB);
   golden->add_with_workspace(
       "gemm nn 1024x1024x1024 bf16 odd lds",
       of_types(with_odd_lds(gemm(false, false, 1024, 1024, 1024)), MYGEMM_R_16BF, MYGEMM_R_16BF),

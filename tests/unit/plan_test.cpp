@@ -163,6 +163,7 @@ TEST(Plan, ProductsTakeLongerWithLargerK) {
       for (const int64_t n : kSizes) {
         for (const GemmKernel& kernel : kernels_for(GemmProblem{})) {
           GemmProblem p = fast(gemm(false, false, m, n, 100000));
+          if (kernel.figures.takes == Takes::k16Bit) p = of_16_bits(p);
           GemmConfig previous;
           for (p.k = 0; p.k < 100000; p.k += std::max<int64_t>(1, p.k / 7)) {
             const auto config = configured(kernel, p, device, {SIZE_MAX, kernel.name});
@@ -205,12 +206,14 @@ void check_reachable(const std::set<std::string>& chosen, const std::set<std::st
 }
 
 TEST(Plan, EveryGemmKernelIsChosenForSomeProblem) {
-  constexpr int64_t kSizes[] = {1, 8, 33, 64, 128, 512, 1024, 4096, 8192};
+  constexpr int64_t kSizes[] = {1, 8, 16, 33, 64, 128, 512, 1024, 4096, 8192};
   std::set<std::string> chosen;
   for (const int64_t m : kSizes) {
     for (const int64_t n : kSizes) {
       for (const int64_t k : kSizes) {
         const GemmProblem p = gemm(false, false, m, n, k), batch = gemm(false, false, m, n, k, 300);
+        add_choices(of_16_bits(p), &chosen);
+        add_choices(of_16_bits(with_odd_lds(p)), &chosen);
         for (const GemmProblem& q : {p, strict(p), fast(p), batch, strict(batch), fast(batch)}) {
           add_choices(q, &chosen);
         }

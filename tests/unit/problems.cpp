@@ -61,6 +61,18 @@ GemmProblem strict(GemmProblem problem) {
   return problem;
 }
 
+GemmProblem of_16_bits(GemmProblem problem) {
+  for (mygemm::Operand* x : {&problem.a, &problem.b, &problem.c, &problem.d}) {
+    x->type = MYGEMM_R_16BF;
+  }
+  return problem;
+}
+
+GemmProblem with_odd_lds(GemmProblem problem) {
+  for (mygemm::Operand* x : {&problem.a, &problem.b}) x->ld += x->ld % 2 == 0 ? 1 : 2;
+  return problem;
+}
+
 GemmProblem fast(GemmProblem problem) {
   problem.math = MYGEMM_MATH_FAST;
   return problem;

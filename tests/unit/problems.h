@@ -28,6 +28,9 @@ mygemm::GemmProblem with_epilogue(mygemm::GemmProblem problem);
 // The same in strict math, and in fast math.
 mygemm::GemmProblem strict(mygemm::GemmProblem problem);
 mygemm::GemmProblem fast(mygemm::GemmProblem problem);
+// The same of BF16, and with odd leading dimensions of A and B.
+mygemm::GemmProblem of_16_bits(mygemm::GemmProblem problem);
+mygemm::GemmProblem with_odd_lds(mygemm::GemmProblem problem);
 mygemm::SoftmaxProblem softmax(int64_t rows, int64_t cols, mygemmDataType_t type = MYGEMM_R_32F);
 mygemm::SoftmaxProblem softmax_backward(int64_t rows, int64_t cols,
                                         mygemmDataType_t type = MYGEMM_R_32F);

@@ -46,7 +46,8 @@ using Tensor16Lines_128x128 = Tensor16Tile<128, 6, 1, false>;
 // Whether the lines of 128 bytes that the accelerator brings are those of L2. Others are parts of
 // two.
 inline bool lines_are_whole(const Operand& x) {
-  return reinterpret_cast<uintptr_t>(x.data) % 128 == 0 && x.ld * element_bytes(x.type) % 128 == 0;
+  return reinterpret_cast<uintptr_t>(x.data) % 128 == 0 &&
+         x.ld % (128 / element_bytes(x.type)) == 0;
 }
 
 template <class Tile, bool kStreamK>
@@ -77,7 +78,9 @@ const char* configure_tensor16(const GemmKernel& kernel, const GemmFacts& facts,
 
 template <class Tile, bool kStreamK>
 constexpr GemmBound tensor16_bound(const GemmFigures& figures) {
-  return persistent::bound<Tile>(figures, kStreamK, 0);
+  GemmBound bound = persistent::bound<Tile>(figures, kStreamK, 0);
+  bound.lone_share = 1.0 / Tile::kCluster;
+  return bound;
 }
 
 namespace cuda {
