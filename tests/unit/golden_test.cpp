@@ -25,14 +25,14 @@ using mygemm_tests::causal;
 using mygemm_tests::cross_entropy;
 using mygemm_tests::fast;
 using mygemm_tests::gemm;
-using mygemm_tests::of_16_bits;
-using mygemm_tests::with_odd_lds;
 using mygemm_tests::host_device;
+using mygemm_tests::of_16_bits;
 using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
 using mygemm_tests::strict;
 using mygemm_tests::transpose;
 using mygemm_tests::transpose_in_place;
+using mygemm_tests::with_odd_lds;
 
 constexpr size_t kMiB = 1024 * 1024;
 
