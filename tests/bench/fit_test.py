@@ -85,8 +85,11 @@ class MadeUp(unittest.TestCase):
             kernels = explained_kernels(planner, self.cases[0].shape)
             self.assertEqual(len(kernels), len(set(kernels)))
             self.assertEqual(planner.kernels, set(kernels), device)
-        self.assertEqual(set(self.figures), self.planner.kernels)
-        self.assertEqual(set(fit.kernel_names(self.cases)), self.planner.kernels)
+        # Products of mygemm_sgemm run on no kernel of 16-bit operands.
+        of_floats = {name for name in self.planner.kernels
+                     if not name.startswith(("tensor16_", "thin16_"))}
+        self.assertEqual(set(self.figures), of_floats)
+        self.assertEqual(set(fit.kernel_names(self.cases)), of_floats)
 
     def test_the_figures_are_read(self):
         for kernel, figures in self.figures.items():
