@@ -22,14 +22,14 @@ class Attention(nn.Module):
         self.join = nn.Linear(width, width, bias=bias)
 
     def forward(self, x):
-        batch, tokens, width = x.shape
+        batch, tokens, _ = x.shape
         parts = [project(x) for project in self.project]
         parts = parts[0].chunk(3, -1) if len(parts) == 1 else parts
         q, k, v = (part.view(batch, tokens, self.heads, -1).transpose(1, 2) for part in parts)
         if self.rotary:
             q, k = rotate(q), rotate(k)
         y = functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
-        return self.join(y.transpose(1, 2).reshape(batch, tokens, width))
+        return self.join(y.transpose(1, 2).reshape(batch, tokens, -1))
 
 
 def rotate(x):
