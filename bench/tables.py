@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Tables of speed for README.md and docs/performance.md, from the runs in bench/results/.
+"""Tables of speed for README.md, docs/performance.md and docs/scale-out.md, from bench/results/.
 
 Usage: bench/tables.py             prints the tables
-       bench/tables.py --write     puts them into the blocks of both documents
+       bench/tables.py --write     puts them into the blocks of the documents
        bench/tables.py --check     fails unless they are there
 
 Every figure of these documents, in a table or in a sentence, is in such a block. A shape that a run
@@ -14,6 +14,7 @@ import pathlib
 
 import blocks
 import runs
+import scale_out_table
 from cells import (figure, first_of_each, geometric_mean, microseconds, ratio, span,
                    times)
 
@@ -24,7 +25,8 @@ FILES = {"default": "h200-sgemm-default.json", "strict": "h200-sgemm.json",
          "data": "h200-sgemm-data.json", "triangles": "h200-gemm-triangles.json",
          "softmax": "h200-softmax.json", "cross_entropy": "h200-cross-entropy.json",
          "transpose": "h200-transpose.json", "hot": "h200-transpose-hot.json",
-         "overhead": "h200-overhead.json", "products_16": "h200-products-16.json"}
+         "overhead": "h200-overhead.json", "products_16": "h200-products-16.json",
+         "scale_out": "h200-scale-out.json"}
 NO_RUN = "No such run is in the repository yet.\n"
 SHORT = 5e-3  # ms; the launch is a large part of a cuBLAS product that takes no longer
 LARGE = 1000  # smallest m, n and k of a large product
@@ -367,6 +369,9 @@ def documents(all_runs):
             "hot": transpose_tables(all_runs["hot"], "hot", {
                 "4-byte elements, square": runs.measured(all_runs["hot"], "transpose")}),
             "overhead": overhead(all_runs["overhead"])}),
+        "docs/scale-out.md": named({
+            "scale_out": (scale_out_table.table(all_runs["scale_out"], FILES["scale_out"])
+                          if "scale_out" in all_runs else NO_RUN)}),
     }
 
 

@@ -1,5 +1,5 @@
-"""Tables of speed, bench/tables.py: README.md and docs/performance.md have what the committed runs
-say, and a document that says anything else is refused.
+"""Tables of speed, bench/tables.py: README.md, docs/performance.md and docs/scale-out.md have what
+the committed runs say, and a document that says anything else is refused.
 """
 
 import json
@@ -19,7 +19,7 @@ import runs  # noqa: E402
 import tables  # noqa: E402
 
 ROOT = BENCH.parent
-DOCUMENTS = ["README.md", "docs/performance.md"]
+DOCUMENTS = ["README.md", "docs/performance.md", "docs/scale-out.md"]
 
 
 class Copied(unittest.TestCase):
@@ -38,8 +38,13 @@ class Copied(unittest.TestCase):
         return script("tables.py", job, "--documents", self.folder, "--results",
                       self.folder / "results", expect=expect)
 
+    def text_of(self, document):
+        return (self.folder / document).read_text()
+
     def test_changed_figure_in_a_document(self):
         for document in DOCUMENTS:
+            if document == "docs/scale-out.md" and tables.NO_RUN in self.text_of(document):
+                continue  # it has no table yet
             path = self.folder / document
             text = path.read_text()
             changed = re.sub(r"\d( \|\n\n)", r"x\1", text, count=1)  # the end of a table
@@ -84,6 +89,32 @@ class Copied(unittest.TestCase):
                      "| `sparse` | some_kernel | 1000 | 0.50 | 2400 | 0.80 | 2.40 |", "2048³ NN:",
                      "| `one_nan` | some_kernel | 40000 | 2.50 | 24000 | 1.00 | 0.60 |"]:
             self.assertIn(line + "\n", inside)
+
+    def test_several_gpus(self):
+        """The table of a run that was not measured, and of programs that failed."""
+        results = []
+        for case, gpus, work, ours, theirs in [("whole", 1, 8, 80, 160), ("columns", 2, 8, 40, 100),
+                                               ("weak", 2, 16, 80, 200), ("lost", 2, 8, 1, 1)]:
+            results.append({
+                "operation": "scale_out", "label": f"product, {case}", "unit": "TFLOP/s",
+                "shape": {"case": case, "base": "whole", "gpus": gpus, "work": work},
+                "rate": 1e3 * work / ours, "ms": {"median": ours}, "peers": [
+                    {"name": "cublas", "ms": {"median": theirs}, "rate": 1e3 * work / theirs,
+                     "ratio": theirs / ours}]})
+        results[-1]["failure"] = "no result"
+        run = {"date": "2026-11-30", "commit": "1234567", "results": results, "jax": "1.2",
+               "machine": {"name": "some GPU", "driver": "", "gpus": 2},
+               "failures": [{"engine": "jax", "side": "mygemm", "failure": "was ended"}]}
+        (self.folder / "results" / tables.FILES["scale_out"]).write_text(json.dumps(run))
+        self.tables("--write")
+        self.tables("--check")
+        inside = self.text_of("docs/scale-out.md")
+        for line in ["| product, whole | 1 | 160 | 80.0 | 2.00 |  |  |",
+                     "| product, columns | 2 | 100 | 40.0 | 2.50 | 1.60 | 2.00 |",
+                     "| product, weak | 2 | 200 | 80.0 | 2.50 | 1.60 | 2.00 |",
+                     "2 × some GPU, 2026-11-30, commit 1234567, JAX 1.2; bench/results/",
+                     "Not measured: product, lost on 2 GPUs: no result; jax, mygemm: was ended."]:
+            self.assertIn(line, inside)
 
     def test_text_around_the_blocks_stays(self):
         path = self.folder / "docs/performance.md"
@@ -142,8 +173,8 @@ class Committed(unittest.TestCase):
         """Pages without a run of their own: no number with a unit of speed or time."""
         for document in ["README.md", "docs/accuracy.md", "docs/command.md", "docs/drop-in.md",
                          "docs/gemm.md", "docs/install.md", "docs/kernels/README.md",
-                         "docs/kernels/gemm.md", "docs/kernels/host.md", "docs/settings.md",
-                         "docs/troubleshooting.md"]:
+                         "docs/kernels/gemm.md", "docs/kernels/host.md", "docs/scale-out.md",
+                         "docs/settings.md", "docs/troubleshooting.md"]:
             text = outside_of_blocks((ROOT / document).read_text())
             self.assertEqual(re.findall(
                 r"\d[\d.]* (?:[mµn]s|[GT]FLOP/s|[GT]B/s|times (?:cuBLAS|as fast))\b", text), [],
