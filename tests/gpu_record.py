@@ -78,6 +78,8 @@ def programs_of(build):
         "cublas_gpu": ([build / "bin/cublas_gpu", "--gtest_brief=1"], {}),
         "preloaded": ([sys.executable, "-B", tests / "dropin/gpu/gpu_test.py",
                        library / "libmygemm_cublas.so", build / "bin/cublas_answers"], {}),
+        "several_gpus": ([sys.executable, "-B", tests / "dropin/gpu/scale_out_test.py",
+                          library / "libmygemm_cublas.so"], {}),
         "python": ([sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider",
                     tests / "python"],
                    {"PYTHONPATH": str(SOURCE / "bindings/python"),

@@ -114,6 +114,14 @@ class Clients(unittest.TestCase):
     def test_cublas_calls_cublaslt(self):
         self.assert_opened("libcublas", "cublasLtMatmul")
 
+    def test_cublasxt_is_within_cublas(self):
+        """Its products are calls that the loader does not see: it binds no other function."""
+        library = find_in_toolkit("libcublas")
+        if library is None:
+            self.skipTest(f"libcublas.so is not in {TOOLKIT}")
+        self.assertIn("cublasXtSgemm", exports_of(library))
+        self.assertEqual(imports_of(library) & exports_of(DROP_IN), {"cublasLtMatmul"})
+
     def test_cublasmp(self):
         library = find_cublasmp()
         if library is None:
