@@ -60,7 +60,8 @@ def wait(processes, timeout):
 def run(command, count, variables, timeout):
     """[Rank] of `count` processes of a command, each with its number; status None: it was ended."""
     common = {**variables, "WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count),
-              "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+              "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()),
+              "GLOO_SOCKET_IFNAME": "lo"}  # also where the machine's own name leads nowhere
     with tempfile.TemporaryDirectory() as folder:
         files = [[pathlib.Path(folder) / f"{number}.{name}" for name in ("out", "err")]
                  for number in range(count)]
