@@ -62,6 +62,7 @@ class Planted(unittest.TestCase):
                          "from 52 to 87 TFLOP/s", "4000 GB/s", "7 % less time", "in 20 minutes",
                          "1.5 ms", "at 2 GHz", "2310 clocks", "2 points ahead", "9 to 11 µs",
                          "9 to 11<!-- speeds; µs; 8 x 8 --> µs", "3 times cuBLAS's speed",
+                         "It is half as fast.", "at a third of the FP32 kernels' speed",
                          "| problem | TFLOP/s |\n| --- | --- |\n| a | 100 |",
                          "| a | speed over a copy |\n| --- | --- |\n| a | 1 |"]:
             found = [one for one in self.breaches(sentence + "\n") if "no mark" in one]
@@ -75,7 +76,7 @@ class Planted(unittest.TestCase):
                          "off by 2.5 · 2^-24", "64 times as tall as wide", "1 times x is x",
                          "`0.5 ms` of code", "    indented 3 ms", "```\n12 µs\n```",
                          "[7](b.md#at-0.5)", "sm_90", "version 0.1", "4 GiB",
-                         "<!-- bench/tables.py a: begin -->\n12 µs\n<!-- bench/tables.py a: end -->"]:
+                         "<!-- bench/tables.py: begin -->\n12 µs\n<!-- bench/tables.py: end -->"]:
             self.assertEqual(self.breaches(sentence + "\n"), [], sentence)
 
     def test_blocks_that_nothing_writes(self):
