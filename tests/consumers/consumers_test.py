@@ -190,7 +190,7 @@ class Installed(ScratchTest):
         """All that the source tree links to, images too, and links that lead there."""
         folder = self.prefix / "share/doc/mygemm"
         run(sys.executable, "-B", SOURCE / "tests/static/links.py", folder)
-        for name in ["README.md", "bindings/python/README.md",
+        for name in ["README.md", "bindings/python/README.md", "bench/experiments.md",
                      *(path.relative_to(SOURCE) for path in (SOURCE / "docs").rglob("*.*"))]:
             self.assertEqual((folder / name).read_bytes(), (SOURCE / name).read_bytes())
         self.assertRegex(run(self.prefix / "bin/mygemm", "demo", MYGEMM_BACKEND="host"),

@@ -1,13 +1,15 @@
 """The C ABI of libmygemm: finds the library, declares its functions, turns statuses into errors.
 
 The library is, in this order, the one that the environment variable MYGEMM_LIBRARY names, the one
-in this package (as wheels have it), or libmygemm.so.0 where the loader looks.
+in this package (as wheels have it), the one of Python's environment (as conda packages have it), or
+libmygemm.so.0 where the loader looks.
 """
 from __future__ import annotations
 
 import ctypes
 import os
 import pathlib
+import sys
 from ctypes import POINTER, c_char_p, c_float, c_int, c_int32, c_int64, c_size_t, c_void_p
 
 from ._errors import Error
@@ -151,8 +153,9 @@ def _library_name() -> str:
     chosen = os.environ.get("MYGEMM_LIBRARY")
     if chosen:
         return chosen
-    ours = pathlib.Path(__file__).with_name("libmygemm.so")
-    return str(ours) if ours.exists() else "libmygemm.so.0"
+    places = [pathlib.Path(__file__).with_name("libmygemm.so"),
+              pathlib.Path(sys.prefix, "lib", "libmygemm.so.0")]
+    return next((str(path) for path in places if path.exists()), "libmygemm.so.0")
 
 
 def _load() -> ctypes.CDLL:

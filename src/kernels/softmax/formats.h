@@ -25,7 +25,7 @@ enum class Exp {
 //   kWords        32-bit registers that hold a pack
 //   kAccurate     some result has more than 16 bits
 //   kThorough     results in FP32 of rows that registers hold are within 4.5 ulp. Elsewhere that
-//                 costs time (docs/experiments.md)
+//                 costs time (bench/experiments.md)
 //   Total         type in which their lanes' sums are added: each rounding in FP32 is half an ulp
 //   kKeepsFloats  packs are kept as floats, and exponentials replace x; otherwise packs are kept in
 //                 their own type, in half the registers, and the cheap exponentials of 16-bit
