@@ -48,8 +48,8 @@ WORDS = re.compile(
 # Headings of columns that hold measured numbers without a unit beside them.
 MEASURED = re.compile(r"(?i)µs|\bms\b|FLOP/s|B/s|GHz|\b(?:speed|ratio|seconds|minutes)\b")
 
-VERSIONS = (r"(?:CMake|CUDA|CuPy|cuBLAS|cuBLASMp|g\+\+|JAX|NCCL|NumPy|Open MPI|OpenBLAS|Python|PyTorch|ScaLAPACK"
-            r"|rattler-build|compute capability|from|version) \d+(?:\.\d+)+")
+VERSIONS = (r"(?:CMake|CUDA|CuPy|cuBLAS|cuBLASMp|g\+\+|JAX|NCCL|NumPy|Open MPI|OpenBLAS|Python"
+            r"|PyTorch|ScaLAPACK|rattler-build|compute capability|from|version) \d+(?:\.\d+)+")
 # (documents, pattern of the text around the number, reason): figures that no run holds.
 ALLOWED = [
     (".*", VERSIONS, "a version or a compute capability"),
