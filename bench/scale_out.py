@@ -19,6 +19,7 @@ import datetime
 import importlib.metadata
 import json
 import pathlib
+import re
 import signal
 import statistics
 import subprocess
@@ -153,7 +154,9 @@ def machine():
     name, driver = lines[0].split(", ") if lines else ("no device", "")
     versions = {program: version(package) for program, package in PACKAGES.items()}
     return {"machine": {"name": name, "driver": driver, "gpus": len(lines),
-                        "links": answer_of("nvidia-smi", "topo", "-m").splitlines()},
+                        "links": [line for line in
+                                  answer_of("nvidia-smi", "topo", "-m").splitlines()
+                                  if re.match(r"GPU\d", line)]},
             **{program: found for program, found in versions.items() if found},
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")}
 

@@ -26,7 +26,7 @@ FILES = {"default": "h200-sgemm-default.json", "strict": "h200-sgemm.json",
          "softmax": "h200-softmax.json", "cross_entropy": "h200-cross-entropy.json",
          "transpose": "h200-transpose.json", "hot": "h200-transpose-hot.json",
          "overhead": "h200-overhead.json", "products_16": "h200-products-16.json",
-         "scale_out": "h200-scale-out.json"}
+         "scale_out": "h100-scale-out.json"}
 NO_RUN = "No such run is in the repository yet.\n"
 SHORT = 5e-3  # ms; the launch is a large part of a cuBLAS product that takes no longer
 LARGE = 1000  # smallest m, n and k of a large product
