@@ -70,6 +70,9 @@ constexpr unsigned kWgmmaMatrixBf16 = 512 / 16 | 2u << 30;
   WGMMA_NAMES_32                                                                     \
   ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
   ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define WGMMA_NAMES_80 \
+  WGMMA_NAMES_64       \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
 #define WGMMA_NAMES_96                                                               \
   WGMMA_NAMES_64                                                                     \
   ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79" \
@@ -85,6 +88,7 @@ constexpr unsigned kWgmmaMatrixBf16 = 512 / 16 | 2u << 30;
 #define WGMMA_RESULTS_32(i) \
   WGMMA_RESULTS_8(i), WGMMA_RESULTS_8(i + 8), WGMMA_RESULTS_8(i + 16), WGMMA_RESULTS_8(i + 24)
 #define WGMMA_RESULTS_64(i) WGMMA_RESULTS_32(i), WGMMA_RESULTS_32(i + 32)
+#define WGMMA_RESULTS_80(i) WGMMA_RESULTS_64(i), WGMMA_RESULTS_8(i + 64), WGMMA_RESULTS_8(i + 72)
 #define WGMMA_RESULTS_96(i) WGMMA_RESULTS_64(i), WGMMA_RESULTS_32(i + 64)
 #define WGMMA_RESULTS_128(i) WGMMA_RESULTS_64(i), WGMMA_RESULTS_64(i + 64)
 // An instruction with kCount results of a lane. Its other operands have the numbers from kCount on:
@@ -185,13 +189,17 @@ __device__ __forceinline__ void wgmma_16(float (&d)[kN / 2], unsigned a, unsigne
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __trap();
 #else
-  static_assert(kN == 64 || kN == 128 || kN == 256);
+  static_assert(kN == 64 || kN == 128 || kN == 160 || kN == 192 || kN == 256);
   const uint64_t matrix_a = uint64_t{kWgmmaMatrix} << 32 | a;
   const uint64_t matrix_b = uint64_t{kWgmmaMatrix} << 32 | b;
   if constexpr (kN == 64) {
     WGMMA_SHARED(32, "m64n64k16", "%32", "%33", "%34", "%35", "%36");
   } else if constexpr (kN == 128) {
     WGMMA_SHARED(64, "m64n128k16", "%64", "%65", "%66", "%67", "%68");
+  } else if constexpr (kN == 160) {
+    WGMMA_SHARED(80, "m64n160k16", "%80", "%81", "%82", "%83", "%84");
+  } else if constexpr (kN == 192) {
+    WGMMA_SHARED(96, "m64n192k16", "%96", "%97", "%98", "%99", "%100");
   } else if constexpr (kN == 256) {
     WGMMA_SHARED(128, "m64n256k16", "%128", "%129", "%130", "%131", "%132");
   }
@@ -217,11 +225,13 @@ __device__ __forceinline__ void wgmma_wait_for_operands() {
 #undef WGMMA
 #undef WGMMA_RESULTS_128
 #undef WGMMA_RESULTS_96
+#undef WGMMA_RESULTS_80
 #undef WGMMA_RESULTS_64
 #undef WGMMA_RESULTS_32
 #undef WGMMA_RESULTS_8
 #undef WGMMA_NAMES_128
 #undef WGMMA_NAMES_96
+#undef WGMMA_NAMES_80
 #undef WGMMA_NAMES_64
 #undef WGMMA_NAMES_32
 

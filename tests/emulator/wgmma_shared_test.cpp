@@ -27,7 +27,7 @@ struct WgmmaSharedTest : EmulatorTest {
 template <int kN>
 struct Buffer {
   alignas(1024) uint16_t a[kRows * kDepth];
-  alignas(1024) uint16_t b[kN * kDepth];
+  alignas(1024) uint16_t b[(kN + 63) / 64 * 64 * kDepth];
 };
 
 // The place of element (line, k): lines of 128 bytes, whose chunks of 16 bytes are swizzled.
@@ -119,6 +119,8 @@ void expect_products() {
 TEST_F(WgmmaSharedTest, IsAProductOfEveryTypeWidthAndLayout) {
   expect_products<true, 64>();
   expect_products<true, 128>();
+  expect_products<true, 160>();
+  expect_products<true, 192>();
   expect_products<true, 256>();
   expect_products<false, 64>();
   expect_products<false, 256>();

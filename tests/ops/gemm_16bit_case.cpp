@@ -198,9 +198,9 @@ std::string Gemm16BitCase::text() const {
            << " beta=" << beta << " values=" << static_cast<int>(values) << " math=" << math
            << " pointer mode=" << pointer_mode << " bias=" << bias << (own_c ? " C and D" : " D")
            << " activation=" << activation << " aux=" << leaves_aux << " sums of=" << sums_of
-           << " fill=" << fill << " padding=" << padding << " offset=" << offset
-           << " form=" << static_cast<int>(form) << " batch=" << batch << " steps=" << a_step << ","
-           << b_step << "," << d_step << " seed=" << seed;
+           << " fill=" << fill << " padding=" << padding << (aligned ? " aligned" : "")
+           << " offset=" << offset << " form=" << static_cast<int>(form) << " batch=" << batch
+           << " steps=" << a_step << "," << b_step << "," << d_step << " seed=" << seed;
   return out_text.str();
 }
 

@@ -34,13 +34,18 @@ struct Gemm16BitCase {
   mygemmSums_t sums_of = MYGEMM_SUMS_NONE;
   mygemmFill_t fill = MYGEMM_FILL_FULL;
 
-  int64_t padding = 0;  // elements between columns
-  size_t offset = 0;    // bytes of every base address past a multiple of 16; FP32: twice as many
+  int64_t padding = 0;   // elements between columns
+  bool aligned = false;  // columns and bases at multiples of 16 bytes, beyond padding and offset
+  size_t offset = 0;     // bytes of every base address past a multiple of 16; FP32: twice as many
   Form form = Form::kSingle;
   int64_t batch = 1;
   int a_step = 1, b_step = 1, d_step = 1;  // stride: 1 forward, 0 one matrix for all, -1 backward
   uint64_t seed = 1;
 
+  int64_t ld_of(int64_t rows) const {
+    const int64_t ld = rows + padding;
+    return aligned ? (ld + 7) / 8 * 8 : ld;
+  }
   bool scales_only() const { return k == 0 || alpha == 0; }
   bool is_gradient() const {
     return activation == MYGEMM_ACTIVATION_RELU_GRADIENT ||

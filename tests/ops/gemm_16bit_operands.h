@@ -29,14 +29,16 @@ struct Batch16Bit {
       : type(type_),
         rows(rows_),
         columns(columns_),
-        ld(std::max<int64_t>(1, rows_ + of.padding)),
+        ld(std::max<int64_t>(1, of.ld_of(rows_))),
         matrices(step_ == 0 ? 1 : of.batch),
-        distance(ld * columns_ + (of.batch > 1 ? 3 : 0)),  // odd, so that alignments vary
+        distance(ld * columns_ +
+                 (of.batch > 1 ? (of.aligned ? 8 : 3) : 0)),  // odd: alignments vary
         step(step_),
         size(type_bytes(type_)) {
     const int64_t last = columns == 0 ? 0 : (columns - 1) * ld + rows;
     image.assign(static_cast<size_t>(size * ((matrices - 1) * distance + last)), kPoison);
-    buffer = DeviceBuffer(image.size(), of.offset * static_cast<size_t>(size) / 2);
+    buffer =
+        DeviceBuffer(image.size(), (of.aligned ? 0 : of.offset) * static_cast<size_t>(size) / 2);
   }
 
   int64_t number(int64_t i) const { return step == 0 ? 0 : step > 0 ? i : matrices - 1 - i; }

@@ -26,9 +26,9 @@ struct Shape {
   int64_t m, n, k;
 };
 constexpr Shape kShapes[] = {
-    {1, 1, 1},      {2, 3, 4},     {15, 17, 16}, {32, 31, 33}, {64, 64, 64},
-    {65, 63, 15},   {127, 129, 9}, {5, 7, 520},  {1, 150, 40}, {150, 1, 40},
-    {129, 257, 65}, {97, 89, 53},  {33, 17, 0},  {128, 64, 8}, {66, 35, 777},
+    {1, 1, 1},     {2, 3, 4},    {15, 17, 16},  {32, 31, 33},   {64, 64, 64},   {65, 63, 15},
+    {127, 129, 9}, {5, 7, 520},  {1, 150, 40},  {150, 1, 40},   {129, 257, 65}, {97, 89, 53},
+    {33, 17, 0},   {128, 64, 8}, {66, 35, 777}, {330, 70, 136},
 };
 
 struct Layout {
@@ -39,12 +39,14 @@ struct Layout {
 // aligned columns with gaps.
 constexpr Layout kLayouts[] = {{0, 0}, {3, 0}, {0, 2}, {8, 4}, {8, 0}};
 
-// Cases of which each has other element types than the one before.
+// Cases of which each has other element types than the one before. Where all types have been, the
+// next of each are aligned, or not aligned.
 class Cases {
  public:
   void add(Gemm16BitCase gemm) {
     const Types& types = kTypes[cases_.size() % std::size(kTypes)];
     gemm.in = types.in, gemm.out = types.out;
+    gemm.aligned |= cases_.size() / std::size(kTypes) % 2 != 0;
     gemm.seed = cases_.size() + 1;
     cases_.push_back(gemm);
   }
@@ -90,6 +92,22 @@ TEST_P(Gemm16BitRow, ShapesOperationsAndLayouts) {
   run(cases);
 }
 
+// Blocks share the k of a tile.
+TEST_P(Gemm16BitRow, LongK) {
+  Cases cases;
+  for (const mygemmOperation_t transa : kOperations) {
+    for (const mygemmOperation_t transb : kOperations) {
+      Gemm16BitCase gemm{.transa = transa, .transb = transb, .m = 170, .n = 20, .k = 1100};
+      gemm.aligned = true;
+      cases.add(gemm);
+      gemm.bias = transa == transb;
+      gemm.beta = 0;
+      cases.add(gemm);
+    }
+  }
+  run(cases);
+}
+
 // Results of exact sums are rounded once, to nearest even.
 TEST_P(Gemm16BitRow, IntegersAreRoundedOnce) {
   Cases cases;
@@ -125,7 +143,7 @@ TEST_P(Gemm16BitRow, ScalarsOfEveryKindInBothPointerModes) {
   for (const auto mode : {MYGEMM_POINTER_MODE_HOST, MYGEMM_POINTER_MODE_DEVICE}) {
     for (const float alpha : {0.0f, 1.0f, -1.75f}) {
       for (const float beta : {0.0f, 1.0f, 0.375f}) {
-        Gemm16BitCase gemm{.m = 70, .n = 130, .k = 33, .alpha = alpha, .beta = beta};
+        Gemm16BitCase gemm{.m = 150, .n = 130, .k = 33, .alpha = alpha, .beta = beta};
         gemm.pointer_mode = mode;
         cases.add(gemm);
         gemm.own_c = true;
@@ -138,7 +156,7 @@ TEST_P(Gemm16BitRow, ScalarsOfEveryKindInBothPointerModes) {
 
 TEST_P(Gemm16BitRow, Epilogues) {
   Cases cases;
-  for (const Shape& shape : {Shape{37, 29, 19}, Shape{70, 130, 33}, Shape{33, 66, 0}}) {
+  for (const Shape& shape : {Shape{37, 29, 19}, Shape{150, 130, 33}, Shape{33, 66, 0}}) {
     for (const auto activation :
          {MYGEMM_ACTIVATION_NONE, MYGEMM_ACTIVATION_RELU, MYGEMM_ACTIVATION_GELU,
           MYGEMM_ACTIVATION_RELU_GRADIENT, MYGEMM_ACTIVATION_GELU_GRADIENT}) {

@@ -220,6 +220,13 @@ TEST(Plan, EveryGemmKernelIsChosenForSomeProblem) {
       }
     }
   }
+  for (const int64_t m : {192, 320, 384, 576}) {  // tiles of 160 and of 192 rows
+    for (const int64_t n : {4000, 8000, 16000}) {
+      for (const int64_t k : {512, 1024, 4096, 8800}) {
+        add_choices(of_16_bits(gemm(true, false, m, n, k)), &chosen);
+      }
+    }
+  }
   check_reachable<GemmProblem>(chosen, {"naive", "tiled", "host_naive"});
 }
 

@@ -20,6 +20,14 @@ constexpr double store_seconds() {
 }
 // Additional time of stream-K tiles, once: the flags, and the memory traffic of partial tiles.
 constexpr double kStreamKSeconds = 4.2e-6, kStreamKElementSeconds = 2.3e-10;
+template <class Tile>
+constexpr double stream_k_seconds() {
+  if constexpr (requires { Tile::kStreamKSeconds; }) {
+    return Tile::kStreamKSeconds;
+  } else {
+    return kStreamKSeconds + kStreamKElementSeconds * Tile::kBlockM * Tile::kBlockN;
+  }
+}
 // Time of the fix-up, for each block that adds to a tile and each element.
 constexpr double kFixupElementSeconds = 3e-11;
 // The kernels count rows, columns and k with 32 bits, up to a tile past the end.
@@ -63,11 +71,16 @@ const char* schedule(const GemmFacts& facts, const DeviceTraits& device, const P
   return nullptr;
 }
 
+// Bytes a second from L2 to all multiprocessors.
+inline double l2_rate_of(const DeviceTraits& device) {
+  return device.memory_bandwidth * estimate::kL2OverMemory;
+}
+
 // Estimated seconds: as many rounds of whole tiles as it takes, or equal ranges of all k steps.
 // H200, 250 shapes: measured times differ from it by 4 to 12 %.
 template <class Tile>
 double seconds(const GemmConfig& config, const GemmFigures& figures, double step_factor,
-               const GemmFacts& facts, const DeviceTraits& device) {
+               const GemmFacts& facts, const DeviceTraits& device, double l2_rate) {
   constexpr double kElements = static_cast<double>(Tile::kBlockM) * Tile::kBlockN;
   constexpr double kStore = store_seconds<Tile>();
   const double step =
@@ -80,8 +93,7 @@ double seconds(const GemmConfig& config, const GemmFigures& figures, double step
     // Tiles of a block; at least the shortest range.
     const double share =
         std::max(tiles / device.num_sms, std::min(1.0, StreamK::kLeastRange / steps));
-    computing = share * steps * step + std::max(1.0, share) * kStore + kStreamKSeconds +
-                kStreamKElementSeconds * kElements +
+    computing = share * steps * step + std::max(1.0, share) * kStore + stream_k_seconds<Tile>() +
                 std::max(1.0, 1.0 / share) * kFixupElementSeconds * kElements;
   } else {
     const auto rounds =
@@ -89,7 +101,6 @@ double seconds(const GemmConfig& config, const GemmFigures& figures, double step
         static_cast<unsigned>(device.num_sms);
     computing = rounds * (steps * step + kStore);
   }
-  const double l2_rate = device.memory_bandwidth * estimate::kL2OverMemory;
   if (l2_bytes > computing * l2_rate) computing = std::max(computing, l2_bytes / l2_rate);
   return kLaunchSeconds + estimate::overlapped(computing, facts.memory_seconds);
 }
@@ -107,7 +118,7 @@ constexpr GemmBound bound(const GemmFigures& figures, bool stream_k, double leas
                      .tile_flops = 2.0 * kElements / figures.efficiency,
                      .least_k = least_k};
   if (stream_k) {
-    bound.fill += kStreamKSeconds + (kStreamKElementSeconds + kFixupElementSeconds) * kElements;
+    bound.fill += stream_k_seconds<Tile>() + kFixupElementSeconds * kElements;
     bound.most_k = StreamK::kLeastRange * Tile::kBlockK;
   }
   return bound;

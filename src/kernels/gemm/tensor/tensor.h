@@ -69,7 +69,8 @@ const char* configure_tensor(const GemmKernel& kernel, const GemmFacts& facts,
                               : load == OperandLoad::kShiftedMaps ? figures.shifted
                                                                   : figures.misaligned) *
                              (!p.transa && p.transb ? figures.transposing : 1.0);
-  config->seconds = persistent::seconds<Tile>(*config, figures, step_factor, facts, device);
+  config->seconds = persistent::seconds<Tile>(*config, figures, step_factor, facts, device,
+                                              persistent::l2_rate_of(device));
   return nullptr;
 }
 

@@ -17,13 +17,6 @@ namespace mygemm::tensor16 {
 
 using persistent::OperandMap;
 
-// The elements of the operands, and how they lie.
-template <bool kBf16_, Major kA_, Major kB_>
-struct Operands {
-  static constexpr bool kBf16 = kBf16_;
-  static constexpr Major kA = kA_, kB = kB_;
-};
-
 // A work item as producers announce it to consumers, in the stage of its first k step. Divisions of
 // the schedule would take registers that consumers do not have.
 struct Announced {
@@ -63,21 +56,26 @@ template <class Tile>
 constexpr int kFreeArrivals = Tile::kConsumerWarps* Tile::kCluster;
 
 // Starts the accelerator's copies of kLines rows of op(A) (columns of op(B)) of a k step, from
-// `origin` on, into this block, or into all blocks of the cluster.
-template <int kLines, bool kToAll>
+// `origin` on. Each of kBlocks blocks of a cluster brings its part to all of them: of a K-major
+// operand some of the rows, of an MN-major one some of the k.
+template <int kLines, int kBlocks>
 __device__ __forceinline__ void load_boxes(unsigned char* stage, const OperandMap& x, bool k_major,
                                            uint64_t* full, int batch, int origin, int k) {
+  constexpr int kPart = kLines / kBlocks, kPartOfK = 64 / kBlocks;
   const int matrix = batch * x.batch_step;
+  const int rank = kBlocks > 1 ? static_cast<int>(ptx::cluster_rank()) : 0;
   const auto load = [&](unsigned char* to, int x0, int x1) {
-    if constexpr (kToAll) {
-      ptx::tma_load_3d_to_all(to, &x.map, full, x0, x1, matrix, (1u << ptx::cluster_blocks()) - 1);
+    if constexpr (kBlocks > 1) {
+      ptx::tma_load_3d_to_all(to, &x.map, full, x0, x1, matrix, (1u << kBlocks) - 1);
     } else {
       ptx::tma_load_3d(to, &x.map, full, x0, x1, matrix);
     }
   };
-  if (k_major) return load(stage, k, origin);
+  if (k_major) return load(stage + rank * kPart * 128, k, origin + rank * kPart);
 #pragma unroll
-  for (int first = 0; first < kLines; first += 64) load(stage + first * 128, origin + first, k);
+  for (int first = 0; first < kLines; first += 64) {
+    load(stage + (first + rank * kPartOfK) * 128, origin + first, k + rank * kPartOfK);
+  }
 }
 
 // The k steps of a block's items, one after another, and the stages that they take. The thread that
@@ -140,21 +138,20 @@ __device__ __forceinline__ void announce_rest(Production<Tile>& work, unsigned a
 template <class Tile>
 __device__ __forceinline__ void produce_mapped(Production<Tile>& work, const OperandMap& a,
                                                const OperandMap& b) {
-  constexpr bool kShared = Tile::kCluster > 1;
-  constexpr int kPartB = Tile::kBlockN / Tile::kCluster;
-  const int rank = kShared ? static_cast<int>(ptx::cluster_rank()) : 0;
+  const int rank = Tile::kCluster > 1 ? static_cast<int>(ptx::cluster_rank()) : 0;
   const GemmProblem& p = work.args.p;
   SharedStorage<Tile>& s = work.s;
+  const unsigned bytes =
+      Tile::kStageA + Tile::kLineBytes * (p.transb ? Tile::kColumnsB : Tile::kBlockN);
   for (; work.at.valid(); work.advance(1)) {
     work.await_stage();
     work.announce();
     const int slot = work.place.slot, k = work.at.k();
-    ptx::mbarrier_arrive_expect_tx(&s.full[slot], Tile::kStageA + Tile::kStageB);
+    ptx::mbarrier_arrive_expect_tx(&s.full[slot], bytes);
     const auto& [i, j, batch] = work.at.position;
-    load_boxes<Tile::kRows, false>(s.a[slot], a, p.transa, &s.full[slot], batch,
-                                   i + rank * Tile::kRows, k);
-    load_boxes<kPartB, kShared>(s.b[slot] + rank * kPartB * Tile::kLineBytes, b, !p.transb,
-                                &s.full[slot], batch, j + rank * kPartB, k);
+    load_boxes<Tile::kRows, 1>(s.a[slot], a, p.transa, &s.full[slot], batch, i + rank * Tile::kRows,
+                               k);
+    load_boxes<Tile::kBlockN, Tile::kCluster>(s.b[slot], b, !p.transb, &s.full[slot], batch, j, k);
   }
 }
 

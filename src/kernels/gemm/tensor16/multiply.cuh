@@ -1,6 +1,8 @@
 // Products of 16-bit operands: the main loop of the consumer warps. Device only.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/gemm/tensor16/feed.cuh"
 #include "ptx/shared.cuh"
 #include "ptx/wgmma.cuh"
@@ -24,7 +26,29 @@ __device__ __forceinline__ void free_stage(SharedStorage<Tile>& s, int stage, in
   }
 }
 
-// Sets `sum` to the products of `steps` k steps, those in the ring from `place` on; the first of
+// The elements of the operands, and how they lie.
+template <bool kBf16_, Major kA_, Major kB_>
+struct Operands {
+  static constexpr bool kBf16 = kBf16_;
+  static constexpr Major kA = kA_, kB = kB_;
+};
+
+// Calls body with the Operands of a problem.
+template <class Body>
+__device__ __forceinline__ void with_operands(const GemmProblem& p, const Body& body) {
+  const auto of_type = [&](auto bf16) {
+    const auto of_majors = [&](auto a, auto b) {
+      body(Operands<decltype(bf16)::value, decltype(a)::value, decltype(b)::value>{});
+    };
+    using K = std::integral_constant<Major, Major::kK>;
+    using MN = std::integral_constant<Major, Major::kMN>;
+    if (p.transa) return p.transb ? of_majors(K{}, MN{}) : of_majors(K{}, K{});
+    return p.transb ? of_majors(MN{}, MN{}) : of_majors(MN{}, K{});
+  };
+  return p.a.type == MYGEMM_R_16BF ? of_type(std::true_type{}) : of_type(std::false_type{});
+}
+
+// Adds the products of `steps` k steps to `sum`, those in the ring from `place` on; the first of
 // them is there.
 template <class Operands, class Tile>
 __device__ __forceinline__ void multiply(Results<Tile>& sum, SharedStorage<Tile>& s,
@@ -39,8 +63,6 @@ __device__ __forceinline__ void multiply(Results<Tile>& sum, SharedStorage<Tile>
       ptx::shared_address(s.a) + static_cast<unsigned>(warp / 4 * (64 * Tile::kLineBytes))));
   const unsigned b =
       ptx::in_uniform_register(ptx::wgmma_matrix_16<kMNMajorB>(ptx::shared_address(s.b)));
-#pragma unroll
-  for (float& x : sum) x = 0.0f;
   int previous = place.slot;
 #pragma unroll 1
   for (int step = 0; step < steps; ++step) {

@@ -118,40 +118,48 @@ __device__ __forceinline__ void write_pair(unsigned address, float first, float 
   }
 }
 
-// Writes alpha * sum, of the columns from kFirst on, to a box, as elements of T. A lane has pairs
-// of neighbours of two rows, 8 apart.
-template <class T, int kFirst, class Tile>
+// The maps of D for a tile's boxes of 128 bytes, and for the half of one that may be left.
+struct ResultMaps {
+  OperandMap whole, half;
+};
+
+// Writes alpha * sum, of the columns from kFirst on, to a box, as elements of T: rows of kLine
+// bytes, swizzled where these are 128. A lane has pairs of neighbours of two rows, 8 apart.
+template <class T, int kFirst, int kLine, class Tile>
 __device__ __forceinline__ void write_box(unsigned char (&box)[Tile::kBoxBytes],
                                           const Results<Tile>& sum, float alpha, int lane) {
   constexpr int kBytes = 8 * static_cast<int>(sizeof(T));  // of eight columns
   const int row = lane / 4, pair = lane % 4 * (kBytes / 4);
   // A swizzle is an exclusive or of bits 4 to 6.
-  const unsigned of_lane =
-      ptx::shared_address(box) + static_cast<unsigned>(row * Tile::kLineBytes + (row * 16 ^ pair));
+  const int in_line = kLine == 128 ? row * 16 ^ pair : pair;
+  const unsigned of_lane = ptx::shared_address(box) + static_cast<unsigned>(row * kLine + in_line);
 #pragma unroll
-  for (int eight = 0; eight < Tile::kLineBytes / kBytes; ++eight) {
+  for (int eight = 0; eight < kLine / kBytes; ++eight) {
     const unsigned address = of_lane ^ static_cast<unsigned>(eight * kBytes);
     const int r = (kFirst / 8 + eight) * 4;
     write_pair<T>(address, alpha * sum[r], alpha * sum[r + 1]);
-    write_pair<T>(address + 8 * Tile::kLineBytes, alpha * sum[r + 2], alpha * sum[r + 3]);
+    write_pair<T>(address + 8 * kLine, alpha * sum[r + 2], alpha * sum[r + 3]);
   }
 }
 
 // Stores alpha * sum by the accelerator, box after box; it leaves out what is outside D.
 template <class T, class Tile, int kFirst = 0>
 __device__ __forceinline__ void store_mapped(Boxes<Tile>& boxes, const Results<Tile>& sum,
-                                             float alpha, const OperandMap& d, const WarpPlace& at,
+                                             float alpha, const ResultMaps& d, const WarpPlace& at,
                                              int lane) {
   constexpr int kOfBox = Tile::kLineBytes / static_cast<int>(sizeof(T));
   if constexpr (kFirst < Tile::kBlockN) {
+    constexpr bool kWhole = kFirst + kOfBox <= Tile::kBlockN;
+    static_assert(kWhole || kFirst + kOfBox / 2 == Tile::kBlockN);
     auto& box = boxes[kFirst / kOfBox % Tile::kBoxes];
+    const OperandMap& map = kWhole ? d.whole : d.half;
     if (lane == 0) ptx::tma_wait_for_reads_of_stores<Tile::kBoxes - 1>();
     __syncwarp();
-    write_box<T, kFirst, Tile>(box, sum, alpha, lane);
+    write_box<T, kFirst, Tile::kLineBytes / (kWhole ? 1 : 2), Tile>(box, sum, alpha, lane);
     ptx::fence_bulk();
     __syncwarp();
     if (lane == 0) {
-      ptx::tma_store_3d(&d.map, box, at.column + kFirst, at.row, at.batch * d.batch_step);
+      ptx::tma_store_3d(&map.map, box, at.column + kFirst, at.row, at.batch * map.batch_step);
       ptx::tma_commit_stores();
     }
     store_mapped<T, Tile, kFirst + kOfBox>(boxes, sum, alpha, d, at, lane);
@@ -165,8 +173,11 @@ __device__ __forceinline__ void write_chunk(Boxes<Tile>& boxes, const Results<Ti
   constexpr int kColumns = 2 * Tile::kLineBytes / 4;
   if constexpr (kChunk * kColumns < Tile::kBlockN) {
     if (chunk == kChunk) {
-      write_box<float, kChunk * kColumns, Tile>(boxes[0], sum, 1.0f, lane);
-      write_box<float, kChunk * kColumns + kColumns / 2, Tile>(boxes[1], sum, 1.0f, lane);
+      write_box<float, kChunk * kColumns, Tile::kLineBytes, Tile>(boxes[0], sum, 1.0f, lane);
+      if constexpr (kChunk * kColumns + kColumns / 2 < Tile::kBlockN) {
+        write_box<float, kChunk * kColumns + kColumns / 2, Tile::kLineBytes, Tile>(boxes[1], sum,
+                                                                                   1.0f, lane);
+      }
     } else {
       write_chunk<Tile, kChunk + 1>(boxes, sum, chunk, lane);
     }
@@ -185,12 +196,13 @@ __device__ __forceinline__ void store_through(Boxes<Tile>& boxes, const Results<
   // The accelerator's stores of the tile before read the boxes.
   if (lane == 0) ptx::tma_wait_for_reads_of_stores();
 #pragma unroll 1
-  for (int chunk = 0; chunk < Tile::kBlockN / kColumns; ++chunk) {
+  for (int chunk = 0; chunk < Tile::kColumnsB / kColumns; ++chunk) {
     __syncwarp();
     write_chunk<Tile>(boxes, sum, chunk, lane);
     __syncwarp();
     const int in_chunk = lane % kLanes * 4, column = chunk * kColumns + in_chunk;
-    const int columns = static_cast<int>(min(p.n - at.column - column, int64_t{4}));
+    const int inside = static_cast<int>(min(p.n - at.column, int64_t{Tile::kBlockN}));
+    const int columns = min(inside - column, 4);
     const auto of_row = [&](const Operand& x, int row) {
       return x.matrix<T>(at.batch) + at.column + column + (at.row + row) * x.ld;
     };
@@ -207,7 +219,7 @@ __device__ __forceinline__ void store_through(Boxes<Tile>& boxes, const Results<
 // Stores the sums of a warp, which are complete.
 template <class T, class Tile>
 __device__ __forceinline__ void store_results(Boxes<Tile>& boxes, const Results<Tile>& sum,
-                                              const GemmProblem& p, const OperandMap& d,
+                                              const GemmProblem& p, const ResultMaps& d,
                                               bool mapped, const WarpPlace& at, int lane) {
   const Scalars scalars(p);
   if (mapped && !p.fused && scalars.beta == 0.0f) {
@@ -220,7 +232,7 @@ __device__ __forceinline__ void store_results(Boxes<Tile>& boxes, const Results<
 // The same for the type of D.
 template <class Tile>
 __device__ __forceinline__ void store_tile(Boxes<Tile>& boxes, const Results<Tile>& sum,
-                                           const GemmProblem& p, const OperandMap& d, bool mapped,
+                                           const GemmProblem& p, const ResultMaps& d, bool mapped,
                                            const WarpPlace& at, int lane) {
   switch (p.d.type) {
     case MYGEMM_R_32F: return store_results<float, Tile>(boxes, sum, p, d, mapped, at, lane);

@@ -15,24 +15,30 @@ namespace tensor16 {
 constexpr int kConsumersBarrier = 1;
 
 // The work of a consumer warp.
-template <class Operands, class Tile>
+template <class Tile>
 __device__ __forceinline__ void consume(SharedStorage<Tile>& s, const persistent::Args& args,
-                                        const OperandMap& d, bool mapped) {
-  const int warp = ptx::thread_again() / 32 - Tile::kProducerWarps, lane = ptx::thread_again() % 32;
+                                        const ResultMaps& d, bool mapped) {
   constexpr int kThreads = 32 * Tile::kConsumerWarps;
+  // Read again after the products, during which no register is to spare for what follows from it.
+  const auto thread_of_consumers = [] { return ptx::thread_again() - 32 * Tile::kProducerWarps; };
   auto* const partial_tiles = static_cast<PartialTile<Tile>*>(args.partial_tiles);
-  const int thread = 32 * warp + lane;
-  const int first_row =
-      16 * warp + (Tile::kCluster > 1 ? static_cast<int>(ptx::cluster_rank()) * Tile::kRows : 0);
   persistent::RingPlace<Tile::kStages> place;
   Results<Tile> sum;
   for (;;) {
     ptx::mbarrier_wait(&s.full[place.slot], place.parity);
+    const int lane = thread_of_consumers() % 32;
     Announced item = {};
     if (lane == 0) item = s.items[place.slot];
     item = item.of_warp();
     if (item.steps == Announced::kNoMore) break;
-    multiply<Operands, Tile>(sum, s, place, item.steps, warp, lane);
+#pragma unroll
+    for (float& x : sum) x = 0.0f;
+    // One kernel for all operands: their main loops are small beside the stores.
+    with_operands(args.p, [&](auto operands) {
+      multiply<decltype(operands), Tile>(sum, s, place, item.steps, thread_of_consumers() / 32,
+                                         lane);
+    });
+    const int thread = thread_of_consumers(), warp = thread / 32;
     if (!item.finishes) {
       store_partial<Tile>(partial_tiles[s.block], sum, thread);
       ptx::meet_at_barrier(kConsumersBarrier, kThreads);  // the whole partial tile is there
@@ -46,20 +52,22 @@ __device__ __forceinline__ void consume(SharedStorage<Tile>& s, const persistent
         add_partial<Tile>(sum, partial_tiles[other], thread);
       }
     }
-    store_tile<Tile>(s.results[warp], sum, args.p, d, mapped,
-                     {item.batch, item.row + first_row, item.column}, lane);
+    const int row = item.row + 16 * warp +
+                    (Tile::kCluster > 1 ? static_cast<int>(ptx::cluster_rank()) * Tile::kRows : 0);
+    store_tile<Tile>(s.results[warp], sum, args.p, d, mapped, {item.batch, row, item.column},
+                     thread % 32);
   }
-  if (lane == 0) ptx::tma_wait_for_reads_of_stores();
+  if (thread_of_consumers() % 32 == 0) ptx::tma_wait_for_reads_of_stores();
 }
 
 }  // namespace tensor16
 
-template <class Tile, class Operands>
+template <class Tile>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
     gemm_tensor16(const __grid_constant__ persistent::Args args,
                   const __grid_constant__ persistent::OperandMap a,
                   const __grid_constant__ persistent::OperandMap b,
-                  const __grid_constant__ persistent::OperandMap d, const bool maps_d) {
+                  const __grid_constant__ tensor16::ResultMaps d, const bool maps_d) {
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __trap();  // and the table keeps it from being launched
 #else
@@ -77,7 +85,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
       ptx::tma_prefetch_map(&a.map);
       ptx::tma_prefetch_map(&b.map);
     }
-    if (maps_d) ptx::tma_prefetch_map(&d.map);
+    if (maps_d) ptx::tma_prefetch_map(&d.whole.map);
   }
   ptx::wait_for_previous_grid();
   if (threadIdx.x == 0) {
@@ -96,7 +104,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     ptx::launch_dependents();  // behind the last loads
   } else {
     ptx::take_registers<Tile::kConsumerRegisters>();
-    tensor16::consume<Operands, Tile>(s, args, d, maps_d);
+    tensor16::consume<Tile>(s, args, d, maps_d);
   }
   // No block ends while others still copy to it or free its stages.
   if constexpr (Tile::kCluster > 1) ptx::cluster_sync();
@@ -105,27 +113,13 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 
 namespace tensor16 {
 
-// The map of an operand of `extent` rows of op(A) or columns of op(B), fetched `lines` of them at
-// once.
+// The map of an operand of `extent` rows of op(A) or columns of op(B), as load_boxes() fetches
+// `lines` of them for `blocks` blocks.
 inline Status make_map(OperandMap* map, const Operand& x, bool k_major, int64_t extent, int64_t k,
-                       int64_t batch_count, int lines) {
-  return k_major ? persistent::make_map(map, x, k, extent, batch_count, 64, lines, true, false)
-                 : persistent::make_map(map, x, extent, k, batch_count, 64, 64, true, false);
-}
-
-// Calls body with the Operands of a problem.
-template <class Body>
-Status with_operands(const GemmProblem& p, Body body) {
-  const auto of_type = [&](auto bf16) {
-    const auto of_majors = [&](auto a, auto b) {
-      return body(Operands<decltype(bf16)::value, decltype(a)::value, decltype(b)::value>{});
-    };
-    using K = std::integral_constant<Major, Major::kK>;
-    using MN = std::integral_constant<Major, Major::kMN>;
-    if (p.transa) return p.transb ? of_majors(K{}, MN{}) : of_majors(K{}, K{});
-    return p.transb ? of_majors(MN{}, MN{}) : of_majors(MN{}, K{});
-  };
-  return p.a.type == MYGEMM_R_16BF ? of_type(std::true_type{}) : of_type(std::false_type{});
+                       int64_t batch_count, int lines, int blocks) {
+  return k_major
+             ? persistent::make_map(map, x, k, extent, batch_count, 64, lines / blocks, true, false)
+             : persistent::make_map(map, x, extent, k, batch_count, 64, 64 / blocks, true, false);
 }
 
 }  // namespace tensor16
@@ -135,23 +129,27 @@ Status cuda::launch_gemm_tensor16(const GemmProblem& problem, const GemmConfig& 
                                   const LaunchContext& context) {
   const persistent::Args args = persistent::args_of(problem, config, context);
   const GemmProblem& p = args.p;
-  persistent::OperandMap a = {}, b = {}, d = {};
+  persistent::OperandMap a = {}, b = {};
+  tensor16::ResultMaps d = {};
   if (Tile::kMapped) {
-    RETURN_IF_ERROR(tensor16::make_map(&a, p.a, p.transa, p.m, p.k, p.batch_count, Tile::kRows));
-    RETURN_IF_ERROR(tensor16::make_map(&b, p.b, !p.transb, p.n, p.k, p.batch_count,
-                                       Tile::kBlockN / Tile::kCluster));
+    RETURN_IF_ERROR(tensor16::make_map(&a, p.a, p.transa, p.m, p.k, p.batch_count, Tile::kRows, 1));
+    RETURN_IF_ERROR(tensor16::make_map(&b, p.b, !p.transb, p.n, p.k, p.batch_count, Tile::kBlockN,
+                                       Tile::kCluster));
   }
   // The accelerator stores multiples of 16 bytes, beyond the end of a line that is none.
   const int64_t bytes_of_line = p.n * element_bytes(p.d.type);
   const bool maps_d = has_tensor_map(p.d, p.batch_count) && bytes_of_line % 16 == 0;
   if (maps_d) {
     const int columns = Tile::kLineBytes / static_cast<int>(element_bytes(p.d.type));
-    RETURN_IF_ERROR(persistent::make_map(&d, p.d, p.n, p.m, p.batch_count, columns, 16, true));
+    RETURN_IF_ERROR(
+        persistent::make_map(&d.whole, p.d, p.n, p.m, p.batch_count, columns, 16, true));
+    if (Tile::kBlockN % columns != 0) {
+      RETURN_IF_ERROR(
+          persistent::make_map(&d.half, p.d, p.n, p.m, p.batch_count, columns / 2, 16, false));
+    }
   }
   RETURN_IF_ERROR(persistent::clear_flags_for(args, context));
-  return tensor16::with_operands(p, [&](auto operands) {
-    return launch(context, gemm_tensor16<Tile, decltype(operands)>, config, args, a, b, d, maps_d);
-  });
+  return launch(context, gemm_tensor16<Tile>, config, args, a, b, d, maps_d);
 }
 
 }  // namespace mygemm

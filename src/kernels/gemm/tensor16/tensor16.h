@@ -25,29 +25,42 @@ struct Tensor16Tile {
   static constexpr int kConsumerRegisters =
       (kThreads / 128 * kLaunchRegisters - kProducerWarps / 4 * kProducerRegisters) / 2 / 8 * 8;
   static constexpr int kLineBytes = 128;  // of a stage: 64 k, or 64 rows or columns of a k
-  static constexpr int kStageA = kRows * kLineBytes, kStageB = kBlockN * kLineBytes;  // bytes
+  // MN-major operands come in boxes of 64 columns.
+  static constexpr int kColumnsB = (kBlockN + 63) / 64 * 64;
+  static constexpr int kStageA = kRows * kLineBytes, kStageB = kColumnsB * kLineBytes;  // bytes
   // Results of a warp's 16 rows in boxes of 128 bytes a row.
   static constexpr int kBoxes = 2, kBoxBytes = 16 * kLineBytes;
-  // Time to store a tile that is not overlapped. H200: 1.7 us for 128 x 128, 3.1 us for 256 x 128,
-  // and a little more where blocks of a cluster wait for each other.
+  // Time to store a tile that is not overlapped. H200: 1.0 us for 128 x 128, 2.0 us for 256 x 128,
+  // and more where blocks of a cluster wait for each other.
   static constexpr double kStoreSeconds =
-      0.4e-6 + 8.2e-11 * kRows * kBlockN + (kCluster > 1 ? 0.4e-6 : 0.0);
-  static constexpr int kBarrierBytes = 1024;  // at most, with the padding behind them
+      0.1e-6 + 5.7e-11 * kRows * kBlockN + (kCluster > 1 ? 0.3e-6 : 0.0);
+  static constexpr double kStreamKSeconds = 5.6e-6;  // H200, 320 products
+  static constexpr int kBarrierBytes = 1024;         // at most, with the padding behind them
   static constexpr int kSharedBytes =
       kStages * (kStageA + kStageB) + kConsumerWarps * kBoxes * kBoxBytes + kBarrierBytes;
 };
 
 using Tensor16_256x256 = Tensor16Tile<256, 4, 2>;
+using Tensor16_192x256 = Tensor16Tile<192, 4, 2>;
+using Tensor16_160x256 = Tensor16Tile<160, 4, 2>;
+using Tensor16_128x256 = Tensor16Tile<128, 6, 2>;
 using Tensor16_256x128 = Tensor16Tile<256, 4, 1>;
+using Tensor16_192x128 = Tensor16Tile<192, 4, 1>;
+using Tensor16_160x128 = Tensor16Tile<160, 4, 1>;
 using Tensor16_128x128 = Tensor16Tile<128, 6, 1>;
 using Tensor16_64x128 = Tensor16Tile<64, 8, 1>;
 using Tensor16Lines_128x128 = Tensor16Tile<128, 6, 1, false>;
 
-// Whether the lines of 128 bytes that the accelerator brings are those of L2. Others are parts of
-// two.
-inline bool lines_are_whole(const Operand& x) {
-  return reinterpret_cast<uintptr_t>(x.data) % 128 == 0 &&
-         x.ld % (128 / element_bytes(x.type)) == 0;
+// Bytes a second from L2 to a multiprocessor while all ask, and how much longer 128 bytes take that
+// are parts of two of its lines: of whole sectors of 32 bytes, or of others. H200, 132
+// products with ten tiles each.
+constexpr double kL2RateOfOne = 81e9, kTwoLines = 1.23, kTwoLinesOfSectors = 1.7;
+
+inline double l2_factor(const Operand& x) {
+  // Only lower bits count, so the product may overflow.
+  const auto all = reinterpret_cast<uintptr_t>(x.data) |
+                   static_cast<uintptr_t>(x.ld) * static_cast<uintptr_t>(element_bytes(x.type));
+  return all % 128 == 0 ? 1.0 : all % 32 == 0 ? kTwoLines : kTwoLinesOfSectors;
 }
 
 template <class Tile, bool kStreamK>
@@ -68,11 +81,10 @@ const char* configure_tensor16(const GemmKernel& kernel, const GemmFacts& facts,
   config->load_a = config->load_b = Tile::kMapped ? OperandLoad::kTensorMap : OperandLoad::kCopy16;
   config->blocks *= Tile::kCluster;
   config->cluster_blocks = Tile::kCluster > 1 ? Tile::kCluster : 0;
-  const bool whole_lines = lines_are_whole(p.a) && lines_are_whole(p.b);
-  const double step_factor =
-      (Tile::kMapped && !whole_lines ? kernel.figures.misaligned : 1.0) / Tile::kCluster;
-  config->seconds =
-      persistent::seconds<Tile>(*config, kernel.figures, step_factor, facts, clusters);
+  const double l2_rate = kL2RateOfOne * device.num_sms * (Tile::kBlockM + Tile::kBlockN) /
+                         (Tile::kBlockM * l2_factor(p.b) + Tile::kBlockN * l2_factor(p.a));
+  config->seconds = persistent::seconds<Tile>(*config, kernel.figures, 1.0 / Tile::kCluster, facts,
+                                              clusters, l2_rate);
   return nullptr;
 }
 

@@ -94,8 +94,9 @@ const char* configure_tma(const GemmKernel& kernel, const GemmFacts& facts,
     return reason;
   }
   tma::configure_loads(facts.problem, config);
-  config->seconds = persistent::seconds<Tile>(*config, kernel.figures,
-                                              tma::step_factor<Tile>(*config), facts, device);
+  config->seconds =
+      persistent::seconds<Tile>(*config, kernel.figures, tma::step_factor<Tile>(*config), facts,
+                                device, persistent::l2_rate_of(device));
   return nullptr;
 }
 
