@@ -25,7 +25,7 @@ struct Tensor16Tile {
   static constexpr int kConsumerRegisters =
       (kThreads / 128 * kLaunchRegisters - kProducerWarps / 4 * kProducerRegisters) / 2 / 8 * 8;
   static constexpr int kLineBytes = 128;  // of a stage: 64 k, or 64 rows or columns of a k
-  // MN-major operands come in boxes of 64 columns.
+  // The columns of op(B) that a stage has room for: MN-major ones come in boxes of 64.
   static constexpr int kColumnsB = (kBlockN + 63) / 64 * 64;
   static constexpr int kStageA = kRows * kLineBytes, kStageB = kColumnsB * kLineBytes;  // bytes
   // Results of a warp's 16 rows in boxes of 128 bytes a row.
