@@ -153,7 +153,11 @@ __device__ __forceinline__ void store_mapped(Boxes<Tile>& boxes, const Results<T
     static_assert(kWhole || kFirst + kOfBox / 2 == Tile::kBlockN);
     auto& box = boxes[kFirst / kOfBox % Tile::kBoxes];
     const OperandMap& map = kWhole ? d.whole : d.half;
-    if (lane == 0) ptx::tma_wait_for_reads_of_stores<Tile::kBoxes - 1>();
+    // The box before may still be read; of the tile before it is this one where their number is
+    // odd.
+    constexpr bool kSameBox =
+        kFirst == 0 && (Tile::kBlockN + kOfBox - 1) / kOfBox % Tile::kBoxes != 0;
+    if (lane == 0) ptx::tma_wait_for_reads_of_stores<kSameBox ? 0 : Tile::kBoxes - 1>();
     __syncwarp();
     write_box<T, kFirst, Tile::kLineBytes / (kWhole ? 1 : 2), Tile>(box, sum, alpha, lane);
     ptx::fence_bulk();
