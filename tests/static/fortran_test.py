@@ -155,6 +155,8 @@ class Fortran(unittest.TestCase):
             self.assertEqual(fields_of_module(self.abi, in_fortran), fields)
         self.assertIn("MYGEMM_MATH_OF_HANDLE = -1", self.abi)
         self.assertIn("#define MYGEMM_MATH_OF_HANDLE (-1)", self.header)
+        self.assertIn("MYGEMM_INVARIANCE_OF_HANDLE = -1", self.abi)
+        self.assertIn("#define MYGEMM_INVARIANCE_OF_HANDLE (-1)", self.header)
 
 
 if __name__ == "__main__":
