@@ -24,7 +24,7 @@ BY_VALUE = {"mygemmHandle_t": "type(c_ptr)", "mygemmStream_t": "type(c_ptr)",
             "size_t": "integer(c_size_t)",
             **{f"mygemm{enum}_t": "integer(c_int)" for enum in
                ("Status", "Operation", "DataType", "SoftmaxMode", "MathMode", "PointerMode",
-                "Backend")}}
+                "Invariance", "Backend")}}
 MEMORY = {"const float *", "float *", "const void *", "void *", "char *", "const float *const *",
           "float *const *"}
 BY_REFERENCE = {"const char *": {"character(kind=c_char), intent(in), optional"},
