@@ -2,6 +2,7 @@
 #include "invariance_case.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <sstream>
@@ -122,6 +123,16 @@ const unsigned char* InvariantProduct::value_of_b(int64_t j, int64_t l) const {
 void InvariantProduct::fill_row(int64_t i, double value) {
   for (int64_t l = 0; l < case_.k; ++l) {
     encode(case_.in, value, &a_[static_cast<size_t>((i * case_.k + l) * in_bytes_)]);
+  }
+}
+
+void InvariantProduct::scale_row(int64_t i, int exponent) { scale(&a_, i, exponent); }
+void InvariantProduct::scale_column(int64_t j, int exponent) { scale(&b_, j, exponent); }
+
+void InvariantProduct::scale(Bytes* lines, int64_t line, int exponent) {
+  for (int64_t l = 0; l < case_.k; ++l) {
+    unsigned char* at = &(*lines)[static_cast<size_t>((line * case_.k + l) * in_bytes_)];
+    encode(case_.in, std::ldexp(decode(case_.in, at), exponent), at);
   }
 }
 

@@ -46,6 +46,9 @@ class InvariantProduct {
   const InvariantCase& wanted() const { return case_; }
   // Sets a row of op(A).
   void fill_row(int64_t i, double value);
+  // Multiplies a row of op(A), or a column of op(B), by a power of two.
+  void scale_row(int64_t i, int exponent);
+  void scale_column(int64_t j, int exponent);
 
   // Computes a part, and compares its elements, and its sums, with those of the parts before. False
   // where the call is not supported.
@@ -56,6 +59,7 @@ class InvariantProduct {
  private:
   using Bytes = std::vector<unsigned char>;
 
+  void scale(Bytes* lines, int64_t line, int exponent);
   const unsigned char* value_of_a(int64_t i, int64_t l) const;
   const unsigned char* value_of_b(int64_t j, int64_t l) const;
 

@@ -159,7 +159,7 @@ TEST_F(Invariance, OfSums) {
 
 // Results of the guard's repairs beside others: these keep their bits.
 TEST_F(Invariance, OfFiniteRowsBesideInfiniteOnes) {
-  for (const InvariantCase& wanted : {kCases[0], kCases[3], kCases[12]}) {
+  for (const InvariantCase& wanted : {kCases[0], kCases[3], kCases[4], kCases[6], kCases[12]}) {
     InvariantProduct product(wanted, 100, 70);
     Handle handle(kWorkspace);
     Part finite = whole(product);
@@ -169,6 +169,26 @@ TEST_F(Invariance, OfFiniteRowsBesideInfiniteOnes) {
     product.fill_row(62, NAN);
     product.fill_row(98, -INFINITY);
     EXPECT_TRUE(product.compute(handle, whole(product)));
+  }
+}
+
+// Tensor cores' kernels scale the rows of a warp by a power of two where products are small: rows
+// beside larger ones are not scaled, and have the same bits.
+TEST_F(Invariance, OfSmallRowsBesideLargeOnes) {
+  for (const InvariantCase& wanted : {kCases[0], kCases[3], kCases[4], kCases[10]}) {
+    InvariantProduct product(wanted, 100, 70);
+    for (int64_t i = 0; i < product.m(); ++i) product.scale_row(i, i % 2 == 0 ? -24 : 20);
+    for (int64_t j = 0; j < product.n(); ++j) product.scale_column(j, j < 40 ? -22 : 10);
+    Handle handle(kWorkspace);
+    ASSERT_TRUE(product.compute(handle, whole(product)));
+    for (const int64_t first_row : {0, 1}) {
+      for (const int64_t first_column : {0, 40}) {
+        Part part;
+        for (int64_t i = first_row; i < product.m(); i += 2) part.rows.push_back(i);
+        for (int64_t j = first_column; j < first_column + 30; ++j) part.columns.push_back(j);
+        EXPECT_TRUE(product.compute(handle, part));
+      }
+    }
   }
 }
 
