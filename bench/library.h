@@ -42,7 +42,7 @@ class Library {
   ~Library();
   Library(const Library&) = delete;  // owns handles
 
-  // Of the handles that handle() returns from now on.
+  // "none" or "batch": that of handles which handle() returns from now on.
   void set_invariance(const std::string& name);
   Library& operator=(const Library&) = delete;
 

@@ -47,7 +47,7 @@ CONTENTS = {
                           "docs/tour/blas", "docs/drop-in", "docs/scale-out", "docs/gemm", "bindings/python/README"],
     "Reference": ["docs/reference/c", "docs/reference/fortran", "docs/reference/python",
                   "docs/reference/errors", "CHANGELOG"],
-    "Results": ["docs/performance", "docs/accuracy", "docs/experiments"],
+    "Results": ["docs/performance", "docs/accuracy", "docs/invariance", "docs/experiments"],
     "Kernels": ["docs/kernels/README", "docs/kernels/gemm", "docs/kernels/gemm-tensor-cores",
                 "docs/kernels/gemm-16-bit",
                 "docs/kernels/softmax", "docs/kernels/cross_entropy", "docs/kernels/transpose",
