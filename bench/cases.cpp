@@ -104,7 +104,9 @@ TransposeCase complete(TransposeCase p) {
   return p;
 }
 
-Fields fields(const SgemmCase& p) {
+namespace {
+
+Fields fields_of_product(const SgemmCase& p) {
   // As in a log line: only the strided form has strides.
   const bool strided = p.form == "strided";
   const auto stride = [&](const std::optional<int64_t>& value) {
@@ -129,8 +131,18 @@ Fields fields(const SgemmCase& p) {
   return result;
 }
 
+// As a log line ends.
+Fields with_invariance(Fields fields, const SgemmCase& p) {
+  if (p.invariance != "none") fields.emplace_back("--invariance", p.invariance);
+  return fields;
+}
+
+}  // namespace
+
+Fields fields(const SgemmCase& p) { return with_invariance(fields_of_product(p), p); }
+
 Fields fields(const GemmCase& p) {
-  Fields result = fields(static_cast<const SgemmCase&>(p));
+  Fields result = fields_of_product(p);
   const auto before = [&](const char* name) {
     return std::find_if(result.begin(), result.end(),
                         [&](const auto& field) { return field.first == name; });
@@ -156,7 +168,7 @@ Fields fields(const GemmCase& p) {
   if (p.atype != "f32") {
     result.insert(result.end(), {{"--atype", p.atype}, {"--dtype", p.dtype}});
   }
-  return result;
+  return with_invariance(result, p);
 }
 
 Fields fields(const SoftmaxCase& p) {
@@ -212,7 +224,8 @@ std::string label(const SgemmCase& p) {
   if (p.form != "single") {
     result += ", " + text(p.batch) + " " + p.form;
   }
-  return p.data == kUsualData ? result : result + ", " + p.data;
+  if (p.data != kUsualData) result += ", " + p.data;
+  return p.invariance == "none" ? result : result + ", invariant";
 }
 
 std::string label(const GemmCase& p) {

@@ -28,6 +28,7 @@ struct SgemmCase {
   // Of A and B, and of C and D: f32, f16, bf16. The general product's alone, where they are not
   // f32.
   std::string atype = "f32", dtype = "f32";
+  std::string invariance = "none";  // or "batch"
 };
 
 // The general product: C is D, or has the plain product's ldc and stride_c and a place of its own.

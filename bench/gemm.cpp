@@ -157,6 +157,7 @@ void add_triangle_peer(Session* session, const GemmCase& c, const Product& plain
 
 Result measure(Session* session, const GemmCase& c) {
   const Machine& machine = session->machine;
+  session->library.set_invariance(c.invariance);
   const int64_t sets = rotation_sets(machine, bytes_of_a_set(c), session->options.hot);
   const FusedProduct fused(machine, c, sets);
   const Product& plain = fused.plain();

@@ -61,10 +61,15 @@ Library::~Library() {
   }
 }
 
+void Library::set_invariance(const std::string& name) {
+  invariance_ = name == "batch" ? MYGEMM_INVARIANCE_BATCH : MYGEMM_INVARIANCE_NONE;
+}
+
 // A kernel is forced through the environment, which is read when a handle is created.
 mygemmHandle_t Library::handle(Family family, const std::string& kernel, mygemmMathMode_t math) {
   const auto key = std::make_tuple(family, kernel, math);
   if (const auto found = handles_.find(key); found != handles_.end()) {
+    check(mygemm_set_invariance(found->second, invariance_), "mygemm_set_invariance");
     return found->second;
   }
   const char* variable = mygemm::cli::force_variable(family);
@@ -83,6 +88,7 @@ mygemmHandle_t Library::handle(Family family, const std::string& kernel, mygemmM
   }
   check(mygemm_set_stream(handle, machine_->cuda() ? gpu::stream() : nullptr), "mygemm_set_stream");
   check(mygemm_set_math_mode(handle, math), "mygemm_set_math_mode");
+  check(mygemm_set_invariance(handle, invariance_), "mygemm_set_invariance");
   handles_.emplace(key, handle);
   return handle;
 }

@@ -41,6 +41,9 @@ class Library {
   Library(const Machine& machine, mygemmMathMode_t math) : machine_(&machine), math_(math) {}
   ~Library();
   Library(const Library&) = delete;  // owns handles
+
+  // "none" or "batch": that of handles which handle() returns from now on.
+  void set_invariance(const std::string& name);
   Library& operator=(const Library&) = delete;
 
   // `kernel`: the one to force. Empty: as the environment says, as for any user; in another math
@@ -54,6 +57,7 @@ class Library {
  private:
   const Machine* machine_;
   mygemmMathMode_t math_;
+  mygemmInvariance_t invariance_ = MYGEMM_INVARIANCE_NONE;
   std::map<std::tuple<Family, std::string, mygemmMathMode_t>, mygemmHandle_t> handles_;
 };
 

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -124,11 +125,14 @@ void measure_one(Session* session, Report* report, Progress* progress, const Cas
 template <class Case>
 void measure_suites(Session* session, Report* report, const std::vector<std::string>& suites,
                     std::vector<Case> (*suite)(const std::string&, const SuiteOptions&),
-                    const SuiteOptions& options) {
+                    const SuiteOptions& options, const Case& problem_of_options) {
   std::vector<Case> problems;
   for (const std::string& name : suites) {
     const std::vector<Case> more = suite(name, options);
     problems.insert(problems.end(), more.begin(), more.end());
+  }
+  if constexpr (std::derived_from<Case, SgemmCase>) {
+    for (Case& problem : problems) problem.invariance = problem_of_options.invariance;
   }
   Progress progress("measuring", static_cast<int64_t>(problems.size()));
   for (const Case& problem : problems) {
@@ -150,7 +154,7 @@ std::vector<std::string> chosen_suites(const std::vector<std::string>& asked,
   return names;
 }
 
-// One problem where its sizes are given, else suites.
+// One problem where its sizes are given, else suites, whose products have its invariance.
 template <class Case>
 void run_operation(Session* session, Report* report, const Request& request, const Case& problem,
                    bool sized, const std::vector<std::string>& names,
@@ -162,7 +166,8 @@ void run_operation(Session* session, Report* report, const Request& request, con
   }
   const std::vector<std::string> asked =
       request.suites.empty() ? std::vector<std::string>{names.front()} : request.suites;
-  measure_suites(session, report, chosen_suites(asked, names), suite, request.suite_options);
+  measure_suites(session, report, chosen_suites(asked, names), suite, request.suite_options,
+                 problem);
 }
 
 void measure_errors(Session* session, Report* report, const Request& request) {

@@ -77,6 +77,8 @@ void add_options(CLI::App* command, SgemmCase* p) {
   command->add_option("--data", p->data, "what A and B hold")
       ->check(CLI::IsMember(distribution_names()))
       ->capture_default_str();
+  command->add_option("--invariance", p->invariance, "none, or batch: batch-invariant products")
+      ->check(CLI::IsMember({"none", "batch"}));
 }
 
 void add_options(CLI::App* command, GemmCase* p) {

@@ -141,6 +141,7 @@ BlasGemm blas_gemm(const SgemmCase& c) {
 Contest product_contest(Session* session, const SgemmCase& c, const Product& product,
                         int64_t sets) {
   const Machine& machine = session->machine;
+  session->library.set_invariance(c.invariance);
   Contest contest = contest_of(c, product, sets, Product::bytes_of_a_set(c));
   contest.prepare = [&machine, &product] {
     machine.fill_bytes(product.output().first(), 0xff, product.output().bytes());  // NaN

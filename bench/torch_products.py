@@ -3,10 +3,11 @@
 
 Usage: torch_products.py LIBMYGEMM --out RESULTS.json [--commit HASH] [--groups N]
                          [--suites squares,shapes,skinny,odd,random] [--seed N] [--count N]
-                         [--workspace MIB]
+                         [--workspace MIB] [--invariant]
 mygemm_gemm through ctypes, and torch.mm into a tensor that is there (which calls cuBLAS or
 cuBLASLt, as PyTorch chooses). Data are random and normal; operands are rotated so that no call
-finds its own in the cache. Each is timed by events over the replay of a CUDA graph of several
+finds its own in the cache. With --invariant mygemm's are batch-invariant: the price is the ratio to
+another run without. Each is timed by events over the replay of a CUDA graph of several
 calls, in turns; medians. Both results are compared with FP64 on a sample of elements. Needs PyTorch
 with CUDA.
 """
@@ -43,15 +44,16 @@ class Gemm(ctypes.Structure):
                 ("D_array", ctypes.c_void_p), ("aux", ctypes.c_void_p), ("ldaux", ctypes.c_int64),
                 ("stride_aux", ctypes.c_int64), ("sums", ctypes.c_void_p),
                 ("stride_sums", ctypes.c_int64), ("sums_of", ctypes.c_int32),
-                ("fill", ctypes.c_int32)]
+                ("fill", ctypes.c_int32), ("invariance", ctypes.c_int32)]
 
 
 class Library:
-    def __init__(self, path, workspace_mib):
+    def __init__(self, path, workspace_mib, invariant):
         self.functions = ctypes.CDLL(path)
         self.functions.mygemm_last_error.restype = ctypes.c_char_p
         self.handle = ctypes.c_void_p()
         self.check(self.functions.mygemm_create(ctypes.byref(self.handle)))
+        self.invariant = invariant
         self.one, self.zero = ctypes.c_float(1), ctypes.c_float(0)
         if workspace_mib is not None:
             self.memory = torch.empty(workspace_mib << 20, dtype=torch.uint8, device="cuda")
@@ -71,6 +73,7 @@ class Library:
                     ctypes.addressof(self.zero))
         call.A, call.lda, call.B, call.ldb = a.data_ptr(), case["lda"], b.data_ptr(), case["ldb"]
         call.D, call.ldd = d.data_ptr(), case["m"]
+        call.invariance = int(self.invariant)  # MYGEMM_INVARIANCE_NONE or _BATCH
         return call
 
     def gemm(self, call):
@@ -222,9 +225,11 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--workspace", type=int, help="MiB; by default the handle's own")
+    parser.add_argument("--invariant", action="store_true",
+                        help="mygemm's products are batch-invariant; PyTorch's are as ever")
     arguments = parser.parse_args()
     torch.manual_seed(arguments.seed)
-    library = Library(arguments.library, arguments.workspace)
+    library = Library(arguments.library, arguments.workspace, arguments.invariant)
     results = [measure(library, c, arguments.groups)
                for suite in arguments.suites.split(",")
                for c in cases_of(suite, arguments.seed, arguments.count)]

@@ -48,7 +48,7 @@ CONTENTS = {
                           "docs/tour/blas", "docs/drop-in", "docs/scale-out", "docs/gemm", "bindings/python/README"],
     "Reference": ["docs/reference/c", "docs/reference/fortran", "docs/reference/python",
                   "docs/reference/errors", "CHANGELOG"],
-    "Results": ["docs/performance", "docs/accuracy", "bench/experiments"],
+    "Results": ["docs/performance", "docs/accuracy", "docs/invariance", "bench/experiments"],
     "Kernels": ["docs/kernels/README", "docs/kernels/gemm", "docs/kernels/gemm-tensor-cores",
                 "docs/kernels/gemm-16-bit",
                 "docs/kernels/softmax", "docs/kernels/cross_entropy", "docs/kernels/transpose",

@@ -143,6 +143,19 @@ mygemmStatus_t mygemm_get_math_mode(mygemmHandle_t handle, mygemmMathMode_t* mod
   return get(handle, "mode", mode, handle ? handle->math_mode : MYGEMM_MATH_DEFAULT);
 }
 
+mygemmStatus_t mygemm_set_invariance(mygemmHandle_t handle, mygemmInvariance_t mode) {
+  RETURN_IF_ERROR(need_handle(handle));
+  if (mode != MYGEMM_INVARIANCE_NONE && mode != MYGEMM_INVARIANCE_BATCH) {
+    return fail(MYGEMM_STATUS_INVALID_VALUE, "mode = %d is not a mygemmInvariance_t", mode);
+  }
+  handle->invariance = mode;
+  return MYGEMM_STATUS_SUCCESS;
+}
+
+mygemmStatus_t mygemm_get_invariance(mygemmHandle_t handle, mygemmInvariance_t* mode) {
+  return get(handle, "mode", mode, handle ? handle->invariance : MYGEMM_INVARIANCE_NONE);
+}
+
 mygemmStatus_t mygemm_softmax(mygemmHandle_t handle, mygemmSoftmaxMode_t mode, int64_t rows,
                               int64_t cols, float scale, const void* x, mygemmDataType_t xtype,
                               int64_t ldx, void* y, mygemmDataType_t ytype, int64_t ldy) {

@@ -2,6 +2,7 @@
 // siblings, which build the same problem.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "api.h"
 #include "gemm_steps.h"
@@ -22,10 +23,19 @@ Scalar scalar(const mygemmContext* context, const void* pointer) {
   return {value, address, on_device};
 }
 
+// Callers of the first version end before invariance.
+constexpr size_t kFirstSize = offsetof(mygemmGemm_t, invariance);
+
 // Checks the pointer to the caller's descriptor, and its struct_size.
 Status read_call(const mygemmGemm_t* call) {
   RETURN_IF_ERROR(need_result("call", call));
-  return check_struct("call", "MYGEMM_GEMM_INIT", call, sizeof *call);
+  const bool first = call->struct_size == kFirstSize;
+  return check_struct("call", "MYGEMM_GEMM_INIT", call, first ? kFirstSize : sizeof *call);
+}
+
+// The field of a caller who knows it.
+int invariance_of(const mygemmGemm_t& call) {
+  return call.struct_size == kFirstSize ? MYGEMM_INVARIANCE_OF_HANDLE : call.invariance;
 }
 
 // The arguments that all products have, before their enumerations are checked.
@@ -41,12 +51,13 @@ bool valid_operations(const GemmShape& shape) {
 }
 
 // D = alpha op(A) op(B) + beta D. The handle, where there is one, tells where alpha and beta are,
-// and the math mode.
+// the math mode and the invariance.
 GemmProblem plain_product(const mygemmContext* context, const GemmShape& shape, const void* alpha,
                           const Operand& a, const Operand& b, const void* beta, const Operand& d) {
   return {.transa = shape.transa != MYGEMM_OP_N,
           .transb = shape.transb != MYGEMM_OP_N,
           .fused = false,
+          .invariant = context && context->invariance == MYGEMM_INVARIANCE_BATCH,
           .m = shape.m,
           .n = shape.n,
           .k = shape.k,
@@ -97,7 +108,8 @@ Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Gemm
   if (!valid_operations(shape) || !valid_data_type("atype", call.atype) ||
       !valid_data_type("btype", call.btype) || !valid_data_type("ctype", call.ctype) ||
       !valid_data_type("dtype", call.dtype) || !valid_product_math(call.math) ||
-      !valid_activation(call.activation) || !valid_sums(call.sums_of) || !valid_fill(call.fill)) {
+      !valid_activation(call.activation) || !valid_sums(call.sums_of) || !valid_fill(call.fill) ||
+      !valid_product_invariance(invariance_of(call))) {
     return MYGEMM_STATUS_INVALID_VALUE;
   }
   const auto operand = [&](const void* data, const void* const* pointers, int64_t ld,
@@ -125,6 +137,9 @@ Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Gemm
   }
   problem->fill = static_cast<mygemmFill_t>(call.fill);
   if (call.math != MYGEMM_MATH_OF_HANDLE) problem->math = static_cast<mygemmMathMode_t>(call.math);
+  if (const int invariance = invariance_of(call); invariance != MYGEMM_INVARIANCE_OF_HANDLE) {
+    problem->invariant = invariance == MYGEMM_INVARIANCE_BATCH;
+  }
   const Operand c = operand(call.C, call.C_array, call.ldc, call.stride_c, call.ctype);
   const bool c_is_d = !c.data && !c.pointers;
   if (!c_is_d) {

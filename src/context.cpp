@@ -95,6 +95,7 @@ Status create_context(const mygemmConfig_t* config, mygemmContext** result) {
   }
   context->pointer_mode = MYGEMM_POINTER_MODE_HOST;
   context->math_mode = context->environment.math;
+  context->invariance = context->environment.invariance;
   *result = context.release();
   return MYGEMM_STATUS_SUCCESS;
 }

@@ -23,6 +23,7 @@ struct mygemmContext {
   size_t workspace_bytes;
   mygemmPointerMode_t pointer_mode;
   mygemmMathMode_t math_mode;
+  mygemmInvariance_t invariance;
 
   bool on_host() const { return device.cc == 0; }
   bool uses_own_workspace() const { return own_workspaces && own_workspace_bytes > 0; }

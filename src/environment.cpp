@@ -57,6 +57,9 @@ Status read_environment(Environment* environment) {
                                {"strict", MYGEMM_MATH_STRICT},
                                {"fast", MYGEMM_MATH_FAST}},
                               &environment->math));
+  RETURN_IF_ERROR(read_choice(
+      "MYGEMM_INVARIANCE", {{"none", MYGEMM_INVARIANCE_NONE}, {"batch", MYGEMM_INVARIANCE_BATCH}},
+      &environment->invariance));
   RETURN_IF_ERROR(read_kernel<GemmProblem>(&environment->force_gemm));
   RETURN_IF_ERROR(read_kernel<SoftmaxProblem>(&environment->force_softmax));
   RETURN_IF_ERROR(read_kernel<CrossEntropyProblem>(&environment->force_cross_entropy));

@@ -10,9 +10,10 @@
 namespace mygemm {
 
 struct Environment {
-  mygemmBackend_t backend = MYGEMM_BACKEND_AUTO;  // MYGEMM_BACKEND
-  mygemmMathMode_t math = MYGEMM_MATH_DEFAULT;    // MYGEMM_MATH
-  std::string log;                                // MYGEMM_LOG: a file, or "stderr"
+  mygemmBackend_t backend = MYGEMM_BACKEND_AUTO;           // MYGEMM_BACKEND
+  mygemmMathMode_t math = MYGEMM_MATH_DEFAULT;             // MYGEMM_MATH
+  mygemmInvariance_t invariance = MYGEMM_INVARIANCE_NONE;  // MYGEMM_INVARIANCE
+  std::string log;                                         // MYGEMM_LOG: a file, or "stderr"
   // MYGEMM_FORCE_*: a kernel's name
   std::string force_gemm, force_softmax, force_cross_entropy, force_transpose;
 };

@@ -83,7 +83,8 @@ std::string describe(const GemmProblem& p) {
   if (p.a.type != MYGEMM_R_32F) {
     steps += print(" --atype %s --dtype %s", type_name(p.a.type), type_name(p.d.type));
   }
-  if (!p.fused && steps.empty()) return "sgemm " + sizes + batch + "--form " + form;
+  const char* const invariance = p.invariant ? " --invariance batch" : "";
+  if (!p.fused && steps.empty()) return "sgemm " + sizes + batch + "--form " + form + invariance;
   return "gemm " + sizes + print("--ldd %lld ", number(p.d.ld)) + batch +
          print(
              "--stride-d %lld --form %s --bias %d --stride-bias %lld --activation %s "
@@ -91,7 +92,7 @@ std::string describe(const GemmProblem& p) {
              number(p.d.stride), form, p.epilogue.bias ? 1 : 0, number(p.epilogue.stride_bias),
              activation_name(p.epilogue.activation), p.in_place() ? 1 : 0,
              p.epilogue.beta.is(0.0f) ? 0 : 1) +
-         steps;
+         steps + invariance;
 }
 
 namespace {

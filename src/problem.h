@@ -106,6 +106,7 @@ struct GemmProblem {
   // it is false, kernels look at no other field of the epilogue or C: with tests of those fields
   // instead, products of 8 to 13 us with a thin side took 1.8 us longer (H200).
   bool fused;
+  bool invariant = false;  // MYGEMM_INVARIANCE_BATCH
   int64_t m, n, k;
   Operand a, b, d;
   Epilogue epilogue;

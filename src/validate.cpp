@@ -147,6 +147,12 @@ bool valid_product_math(int value) {
          refuse("math = %d is neither a mygemmMathMode_t nor MYGEMM_MATH_OF_HANDLE", value);
 }
 
+bool valid_product_invariance(int value) {
+  return (value >= MYGEMM_INVARIANCE_OF_HANDLE && value <= MYGEMM_INVARIANCE_BATCH) ||
+         refuse("invariance = %d is neither a mygemmInvariance_t nor MYGEMM_INVARIANCE_OF_HANDLE",
+                value);
+}
+
 bool valid_activation(int value) {
   return (value >= MYGEMM_ACTIVATION_NONE && value <= MYGEMM_ACTIVATION_GELU_GRADIENT) ||
          refuse("activation = %d is not a mygemmActivation_t", value);

@@ -28,7 +28,8 @@ bool valid_data_type(const char* argument, int value);
 bool valid_index_type(const char* argument, int value);
 bool valid_softmax_mode(int value);
 bool valid_empty_rows(int value);
-bool valid_product_math(int value);  // of mygemmGemm_t: MYGEMM_MATH_OF_HANDLE too
+bool valid_product_math(int value);        // of mygemmGemm_t: MYGEMM_MATH_OF_HANDLE too
+bool valid_product_invariance(int value);  // MYGEMM_INVARIANCE_OF_HANDLE too
 bool valid_activation(int value);
 bool valid_sums(int value);
 bool valid_fill(int value);

@@ -11,9 +11,9 @@
 namespace mygemm::cli {
 namespace {
 
-constexpr const char* kVariables[] = {"MYGEMM_BACKEND",       "MYGEMM_MATH",
-                                      "MYGEMM_LOG",           "MYGEMM_FORCE_GEMM",
-                                      "MYGEMM_FORCE_SOFTMAX", "MYGEMM_FORCE_TRANSPOSE"};
+constexpr const char* kVariables[] = {
+    "MYGEMM_BACKEND",    "MYGEMM_MATH",          "MYGEMM_INVARIANCE",     "MYGEMM_LOG",
+    "MYGEMM_FORCE_GEMM", "MYGEMM_FORCE_SOFTMAX", "MYGEMM_FORCE_TRANSPOSE"};
 
 std::string device_line(const Session& session, const char* device) {
   const std::string plan = explanation([&](char* text, size_t capacity, size_t* length) {

@@ -13,6 +13,8 @@ inline const std::vector<std::pair<std::string, mygemmBackend_t>> kBackends = {
     {"auto", MYGEMM_BACKEND_AUTO}, {"cuda", MYGEMM_BACKEND_CUDA}, {"host", MYGEMM_BACKEND_HOST}};
 inline const std::vector<std::pair<std::string, mygemmMathMode_t>> kMathModes = {
     {"default", MYGEMM_MATH_DEFAULT}, {"fast", MYGEMM_MATH_FAST}, {"strict", MYGEMM_MATH_STRICT}};
+inline const std::vector<std::pair<std::string, mygemmInvariance_t>> kInvariances = {
+    {"none", MYGEMM_INVARIANCE_NONE}, {"batch", MYGEMM_INVARIANCE_BATCH}};
 
 // Operations. A variable of the environment forces a kernel of each; handles read it when they are
 // made.

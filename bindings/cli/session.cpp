@@ -41,6 +41,7 @@ Session::Session(const Settings& settings) {
   check(mygemm_create_with_config(&handle, &config));
   handle_.reset(handle);
   if (settings.math) check(mygemm_set_math_mode(handle, *settings.math));
+  if (settings.invariance) check(mygemm_set_invariance(handle, *settings.invariance));
 }
 
 Session Session::for_questions(Settings settings) {

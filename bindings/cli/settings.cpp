@@ -20,6 +20,9 @@ void add_settings(CLI::App* command, Settings* settings, Family family) {
   if (family == Family::kGemm) {
     add_choice(command, "--math", &settings->math, kMathModes,
                "math mode (default: MYGEMM_MATH, else default)");
+    add_choice(command, "--invariance", &settings->invariance, kInvariances,
+               "batch: the bits of a result do not depend on what else is computed (default: "
+               "MYGEMM_INVARIANCE, else none)");
   }
   command
       ->add_option("--workspace", settings->workspace_mib,

@@ -16,6 +16,7 @@ struct Settings {
   Family family = Family::kGemm;
   mygemmBackend_t backend = MYGEMM_BACKEND_AUTO;
   std::optional<mygemmMathMode_t> math;
+  std::optional<mygemmInvariance_t> invariance;
   std::optional<int64_t> workspace_mib;
   std::string force;  // a kernel's name, or empty
   bool verbose = false;
@@ -24,7 +25,8 @@ struct Settings {
   void force_kernel() const;
 };
 
-// --backend, --workspace, --force for kernels of the family, and --math where it has math modes.
+// --backend, --workspace, --force for kernels of the family, and of products --math and
+// --invariance.
 void add_settings(CLI::App* command, Settings* settings, Family family);
 // --verbose, of subcommands that compute.
 void add_verbose(CLI::App* command, Settings* settings);

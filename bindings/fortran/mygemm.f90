@@ -34,6 +34,7 @@ module mygemm
   public :: MYGEMM_SOFTMAX_MODE, MYGEMM_LOG_SOFTMAX_MODE
   public :: MYGEMM_EMPTY_ROW_NAN, MYGEMM_EMPTY_ROW_ZERO
   public :: MYGEMM_MATH_DEFAULT, MYGEMM_MATH_STRICT, MYGEMM_MATH_FAST, MYGEMM_MATH_OF_HANDLE
+  public :: MYGEMM_INVARIANCE_NONE, MYGEMM_INVARIANCE_BATCH, MYGEMM_INVARIANCE_OF_HANDLE
   public :: MYGEMM_ACTIVATION_NONE, MYGEMM_ACTIVATION_RELU, MYGEMM_ACTIVATION_GELU, &
     MYGEMM_ACTIVATION_RELU_GRADIENT, MYGEMM_ACTIVATION_GELU_GRADIENT
   public :: MYGEMM_SUMS_NONE, MYGEMM_SUMS_OF_D, MYGEMM_SUMS_OF_A, MYGEMM_SUMS_OF_B
@@ -43,7 +44,8 @@ module mygemm
   public :: mygemm_version, mygemm_status_string, mygemm_last_error
   public :: mygemm_create, mygemm_destroy, mygemm_get_backend, mygemm_set_stream, &
     mygemm_get_stream, mygemm_set_workspace, mygemm_get_workspace, mygemm_set_pointer_mode, &
-    mygemm_get_pointer_mode, mygemm_set_math_mode, mygemm_get_math_mode
+    mygemm_get_pointer_mode, mygemm_set_math_mode, mygemm_get_math_mode, mygemm_set_invariance, &
+    mygemm_get_invariance
   public :: mygemm_gemm_t, mygemm_gemm, mygemm_gemm_workspace_size, mygemm_explain_gemm
   public :: mygemm_cross_entropy_t, mygemm_cross_entropy, mygemm_cross_entropy_workspace_size, &
     mygemm_explain_cross_entropy
@@ -160,4 +162,18 @@ contains
     integer(c_int) :: status
     status = c_get_math_mode(handle, mode)
   end function mygemm_get_math_mode
+
+  function mygemm_set_invariance(handle, mode) result(status)
+    type(c_ptr), intent(in) :: handle
+    integer(c_int), intent(in) :: mode
+    integer(c_int) :: status
+    status = c_set_invariance(handle, mode)
+  end function mygemm_set_invariance
+
+  function mygemm_get_invariance(handle, mode) result(status)
+    type(c_ptr), intent(in) :: handle
+    integer(c_int), intent(out) :: mode
+    integer(c_int) :: status
+    status = c_get_invariance(handle, mode)
+  end function mygemm_get_invariance
 end module mygemm

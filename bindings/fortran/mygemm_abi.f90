@@ -24,6 +24,8 @@ module mygemm_abi
   integer(c_int), parameter :: MYGEMM_MATH_DEFAULT = 0, MYGEMM_MATH_STRICT = 1, &
     MYGEMM_MATH_FAST = 2
   integer(c_int), parameter :: MYGEMM_MATH_OF_HANDLE = -1
+  integer(c_int), parameter :: MYGEMM_INVARIANCE_NONE = 0, MYGEMM_INVARIANCE_BATCH = 1
+  integer(c_int), parameter :: MYGEMM_INVARIANCE_OF_HANDLE = -1
   integer(c_int), parameter :: MYGEMM_ACTIVATION_NONE = 0, MYGEMM_ACTIVATION_RELU = 1, &
     MYGEMM_ACTIVATION_GELU = 2, MYGEMM_ACTIVATION_RELU_GRADIENT = 3, &
     MYGEMM_ACTIVATION_GELU_GRADIENT = 4
@@ -138,6 +140,20 @@ module mygemm_abi
       integer(c_int), intent(out) :: mode
       integer(c_int) :: status
     end function c_get_math_mode
+
+    function c_set_invariance(handle, mode) bind(C, name="mygemm_set_invariance") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle
+      integer(c_int), value :: mode
+      integer(c_int) :: status
+    end function c_set_invariance
+
+    function c_get_invariance(handle, mode) bind(C, name="mygemm_get_invariance") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: handle
+      integer(c_int), intent(out) :: mode
+      integer(c_int) :: status
+    end function c_get_invariance
 
     function c_sgemm(handle, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc) &
         bind(C, name="mygemm_sgemm") result(status)

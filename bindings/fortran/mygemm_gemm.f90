@@ -41,6 +41,7 @@ module mygemm_general
     integer(c_int64_t) :: stride_sums = 0
     integer(c_int32_t) :: sums_of = MYGEMM_SUMS_NONE
     integer(c_int32_t) :: fill = MYGEMM_FILL_FULL
+    integer(c_int32_t) :: invariance = MYGEMM_INVARIANCE_OF_HANDLE
   end type mygemm_gemm_t
 
   interface

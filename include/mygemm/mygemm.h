@@ -12,12 +12,11 @@
  *  - Matrix pointers live where the handle's backend lives: device memory for the CUDA backend,
  *    host memory for the host backend.
  *  - Compute calls are asynchronous on the handle's stream (CUDA) or done on return (host). They
- *    never allocate device memory, synchronise, throw, print or abort, and are legal during
- *    stream capture.
+ *    never allocate device memory, synchronise, throw, print or abort; stream capture is legal.
  *  - Arguments are checked in this order: handle, enums, element types, sizes and leading
  *    dimensions; then calls with nothing to do succeed; then pointers, byte counts, overlap. A
  *    refused call writes nothing, returns a status, and leaves a sentence in mygemm_last_error().
- *  - Same inputs, same device, same library: the same bits, every time.
+ *  - Same inputs, same device, same library: the same bits, every time. See mygemmInvariance_t.
  *  - A handle may be used from several threads, one at a time.
  */
 #ifndef MYGEMM_MYGEMM_H
@@ -77,8 +76,7 @@ MYGEMM_API mygemmStatus_t mygemm_get_backend(mygemmHandle_t handle, mygemmBacken
 /* The stream that later calls are enqueued on; NULL is the legacy default stream. The host
  * backend keeps it and ignores it. A handle with workspaces of its own has one for each stream,
  * made here when a stream is new (no synchronisation, legal during capture): the stream must
- * exist. Errors: none but NOT_INITIALIZED; where there is no memory, calls on that stream have no
- * workspace. */
+ * exist. Errors: NOT_INITIALIZED. Where there is no memory, its calls have no workspace. */
 MYGEMM_API mygemmStatus_t mygemm_set_stream(mygemmHandle_t handle, mygemmStream_t stream);
 MYGEMM_API mygemmStatus_t mygemm_get_stream(mygemmHandle_t handle, mygemmStream_t *stream);
 
@@ -96,7 +94,6 @@ MYGEMM_API mygemmStatus_t mygemm_get_stream(mygemmHandle_t handle, mygemmStream_
  * the CUDA backend, aligned to 256 bytes. It stays set when the stream changes, until it is set
  * again; NULL and 0 leave the handle without. Calls that overlap in time (two streams) must not
  * share it. Errors: INVALID_VALUE (misaligned; NULL with bytes > 0).
- *
  * mygemm_get_workspace: the memory that a call would have now, whoever owns it. */
 MYGEMM_API mygemmStatus_t mygemm_set_workspace(mygemmHandle_t handle, void *workspace,
                                                size_t bytes);
@@ -106,9 +103,12 @@ MYGEMM_API mygemmStatus_t mygemm_get_workspace(mygemmHandle_t handle, void **wor
 MYGEMM_API mygemmStatus_t mygemm_set_pointer_mode(mygemmHandle_t handle, mygemmPointerMode_t mode);
 MYGEMM_API mygemmStatus_t mygemm_get_pointer_mode(mygemmHandle_t handle, mygemmPointerMode_t *mode);
 
-/* A new handle has MYGEMM_MATH (environment: default, strict, fast; default default). */
+/* A new handle has MYGEMM_MATH (environment: default, strict, fast; default default) and
+ * MYGEMM_INVARIANCE (none, batch; default none). */
 MYGEMM_API mygemmStatus_t mygemm_set_math_mode(mygemmHandle_t handle, mygemmMathMode_t mode);
 MYGEMM_API mygemmStatus_t mygemm_get_math_mode(mygemmHandle_t handle, mygemmMathMode_t *mode);
+MYGEMM_API mygemmStatus_t mygemm_set_invariance(mygemmHandle_t handle, mygemmInvariance_t mode);
+MYGEMM_API mygemmStatus_t mygemm_get_invariance(mygemmHandle_t handle, mygemmInvariance_t *mode);
 
 /* ---- matrix product ------------------------------------------------------------------------- */
 
@@ -344,8 +344,8 @@ MYGEMM_API mygemmStatus_t mygemm_transpose_workspace_size(mygemmHandle_t handle,
  * the reason why it cannot run. Nothing is launched and no pointer is followed.
  *   device: NULL for the handle's own, or a GPU by name ("H200", "A100", "RTX 4090", ...) or
  *           architecture ("sm_86"), or "host"; works on any machine. The sentence on another one
- *           lists them behind "none of: ". handle: gives math mode,
- *           workspace size and forced kernels; NULL means the defaults, and then device is needed.
+ *           lists them behind "none of: ". handle: gives math mode, invariance, workspace size and
+ *           forced kernels; NULL means the defaults, and then device is needed.
  *   Matrix pointers are used for their alignment and for out = in; NULL is taken as aligned to
  *   256 bytes and distinct.
  *   text: receives at most capacity bytes with the final NUL, cut if longer; NULL with capacity 0

@@ -57,6 +57,18 @@ typedef enum {
   MYGEMM_MATH_FAST = 2
 } mygemmMathMode_t;
 
+/* The bits of a product's results, beside other products of the same library on the same GPU.
+ *   NONE:  of the fastest kernel for each call: the order of a sum may depend on m, n, the batch,
+ *          the workspace, leading dimensions and alignment.
+ *   BATCH: an element of D depends on its row of op(A), its column of op(B), its element of C, its
+ *          bias and aux, and on k, the operations, the types, alpha, beta, the activation and the
+ *          math mode: not on where it lies, on m, n, the batch, or anything else. So do sums. Calls
+ *          take longer, mostly those with few rows or columns and long sums. docs/invariance.md has
+ *          the orders, the price, and what holds at the ends of FP32's range. NOT_SUPPORTED: of
+ * 2^31 and more rows, columns or tiles, and of triangles of pointer arrays or without a workspace
+ * of 1 MiB, some. */
+typedef enum { MYGEMM_INVARIANCE_NONE = 0, MYGEMM_INVARIANCE_BATCH = 1 } mygemmInvariance_t;
+
 /* The function that a product applies to each element t last, in FP32:
  *   RELU: t > 0 ? t : 0, and NaN stays NaN
  *   GELU: t / (1 + exp(-2 u)), u = sqrt(2 / pi) * (t + 0.044715 t^3): the tanh form,
@@ -124,6 +136,8 @@ typedef struct {
 
 /* As mygemmGemm_t.math: the math mode that the handle has. */
 #define MYGEMM_MATH_OF_HANDLE (-1)
+/* As mygemmGemm_t.invariance: the handle's, as for callers of versions without the field. */
+#define MYGEMM_INVARIANCE_OF_HANDLE (-1)
 
 /* The general matrix product, an argument of mygemm_gemm(). Start from MYGEMM_GEMM_INIT, which is
  * one FP32 product without epilogue whose C is D; fields added later have a default for older
@@ -164,8 +178,9 @@ typedef struct {
   /* With sums_of: m or n floats, one behind the other, for each product of the batch. */
   void *sums;
   int64_t stride_sums;
-  int32_t sums_of; /* mygemmSums_t */
-  int32_t fill;    /* mygemmFill_t */
+  int32_t sums_of;    /* mygemmSums_t */
+  int32_t fill;       /* mygemmFill_t */
+  int32_t invariance; /* mygemmInvariance_t or MYGEMM_INVARIANCE_OF_HANDLE */
 } mygemmGemm_t;
 
 #define MYGEMM_GEMM_INIT                                                                          \
@@ -173,7 +188,7 @@ typedef struct {
     sizeof(mygemmGemm_t), MYGEMM_OP_N, MYGEMM_OP_N, 0, 0, 0, 1, MYGEMM_R_32F, MYGEMM_R_32F,       \
         MYGEMM_R_32F, MYGEMM_R_32F, MYGEMM_MATH_OF_HANDLE, MYGEMM_ACTIVATION_NONE, NULL, NULL,    \
         NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, 0, \
-        0, NULL, 0, MYGEMM_SUMS_NONE, MYGEMM_FILL_FULL                                            \
+        0, NULL, 0, MYGEMM_SUMS_NONE, MYGEMM_FILL_FULL, MYGEMM_INVARIANCE_OF_HANDLE               \
   }
 
 /* The loss of logits, an argument of mygemm_cross_entropy(). Start from MYGEMM_CROSS_ENTROPY_INIT,

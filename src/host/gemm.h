@@ -2,9 +2,15 @@
 // configure and launch for the table of kernels. Host backend.
 #pragma once
 
+#include "kernels/gemm/facts.h"
 #include "kernels/kernel.h"
 
 namespace mygemm::host {
+
+// Chains of 384 k in vector registers, added up in D or, of 16 bits, in a buffer. The last tiles
+// are computed as others are, in a copy: see gemm.cpp.
+inline constexpr SumOrder kOrder{
+    "batch-invariant products sum in another order: that of host_blocked"};
 
 // Without a device and without the rest of the host backend: see gemm_configure.cpp.
 const char* configure_gemm_cblas(const GemmKernel&, const GemmFacts&, const DeviceTraits&,

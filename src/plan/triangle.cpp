@@ -105,7 +105,8 @@ TriangleSteps divide_triangle(const GemmProblem& p, const DeviceTraits& device,
                               const PlanOptions& options) {
   if (p.scales_only() || p.pointer_arrays || p.n == 0 || p.n > kMostRows) return {};
   const bool tiny = p.n <= kTinyRows && p.k <= kTinyDepth && p.batch_count == 1;
-  if (tiny && !options.forced) return {};
+  // The kernels for tiny triangles may not be those of the order that other products keep to.
+  if (tiny && !options.forced && !p.invariant) return {};
   const bool on_host = device.cc == 0;
   const double available =
       static_cast<double>(on_host ? kHostScratch : options.workspace_bytes) / 2;

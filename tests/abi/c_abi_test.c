@@ -116,6 +116,7 @@ static void test_handle_state(mygemmHandle_t handle) {
   mygemmStream_t stream = (mygemmStream_t)memory;
   mygemmPointerMode_t pointer_mode = MYGEMM_POINTER_MODE_DEVICE;
   mygemmMathMode_t math = MYGEMM_MATH_STRICT;
+  mygemmInvariance_t invariance = MYGEMM_INVARIANCE_BATCH;
   void* workspace = memory;
   size_t bytes = 1;
 
@@ -126,6 +127,8 @@ static void test_handle_state(mygemmHandle_t handle) {
   CHECK(pointer_mode == MYGEMM_POINTER_MODE_HOST);
   CHECK(mygemm_get_math_mode(handle, &math) == MYGEMM_STATUS_SUCCESS);
   CHECK(math == MYGEMM_MATH_DEFAULT);
+  CHECK(mygemm_get_invariance(handle, &invariance) == MYGEMM_STATUS_SUCCESS);
+  CHECK(invariance == MYGEMM_INVARIANCE_NONE);
 
   CHECK(mygemm_set_workspace(handle, aligned, 512) == MYGEMM_STATUS_SUCCESS);
   CHECK(mygemm_set_stream(handle, (mygemmStream_t)memory) == MYGEMM_STATUS_SUCCESS);
@@ -142,6 +145,8 @@ static void test_handle_state(mygemmHandle_t handle) {
   CHECK(last_error_names("mode"));
   CHECK(mygemm_set_math_mode(handle, (mygemmMathMode_t)5) == MYGEMM_STATUS_INVALID_VALUE);
   CHECK(last_error_names("mode"));
+  CHECK(mygemm_set_invariance(handle, (mygemmInvariance_t)2) == MYGEMM_STATUS_INVALID_VALUE);
+  CHECK(strcmp(mygemm_last_error(), "mode = 2 is not a mygemmInvariance_t") == 0);
   CHECK(mygemm_get_workspace(handle, &workspace, &bytes) == MYGEMM_STATUS_SUCCESS);
   CHECK(workspace == aligned && bytes == 512);
   CHECK(mygemm_set_workspace(handle, NULL, 0) == MYGEMM_STATUS_SUCCESS);
@@ -155,11 +160,16 @@ static void test_handle_state(mygemmHandle_t handle) {
   CHECK(mygemm_get_math_mode(handle, &math) == MYGEMM_STATUS_SUCCESS);
   CHECK(math == MYGEMM_MATH_STRICT);
   CHECK(mygemm_set_math_mode(handle, MYGEMM_MATH_DEFAULT) == MYGEMM_STATUS_SUCCESS);
+  CHECK(mygemm_set_invariance(handle, MYGEMM_INVARIANCE_BATCH) == MYGEMM_STATUS_SUCCESS);
+  CHECK(mygemm_get_invariance(handle, &invariance) == MYGEMM_STATUS_SUCCESS);
+  CHECK(invariance == MYGEMM_INVARIANCE_BATCH);
+  CHECK(mygemm_set_invariance(handle, MYGEMM_INVARIANCE_NONE) == MYGEMM_STATUS_SUCCESS);
 
   CHECK(mygemm_get_backend(handle, NULL) == MYGEMM_STATUS_INVALID_VALUE);
   CHECK(mygemm_get_stream(handle, NULL) == MYGEMM_STATUS_INVALID_VALUE);
   CHECK(mygemm_get_pointer_mode(handle, NULL) == MYGEMM_STATUS_INVALID_VALUE);
   CHECK(mygemm_get_math_mode(handle, NULL) == MYGEMM_STATUS_INVALID_VALUE);
+  CHECK(mygemm_get_invariance(handle, NULL) == MYGEMM_STATUS_INVALID_VALUE);
 }
 
 static void test_null_handle(void) {
@@ -172,6 +182,7 @@ static void test_null_handle(void) {
   mygemmStream_t stream;
   mygemmPointerMode_t pointer_mode;
   mygemmMathMode_t math;
+  mygemmInvariance_t invariance;
   mygemmGemm_t gemm = MYGEMM_GEMM_INIT;
   void* workspace;
   size_t bytes;
@@ -189,6 +200,8 @@ static void test_null_handle(void) {
   CHECK(mygemm_get_pointer_mode(NULL, &pointer_mode) == expected);
   CHECK(mygemm_set_math_mode(NULL, MYGEMM_MATH_DEFAULT) == expected);
   CHECK(mygemm_get_math_mode(NULL, &math) == expected);
+  CHECK(mygemm_set_invariance(NULL, MYGEMM_INVARIANCE_NONE) == expected);
+  CHECK(mygemm_get_invariance(NULL, &invariance) == expected);
   CHECK(mygemm_sgemm(NULL, n, n, 1, 1, 1, x, x, 1, x, 1, x, x, 1) == expected);
   CHECK(mygemm_sgemm(NULL, (mygemmOperation_t)9, n, -1, 1, 1, x, x, 1, x, 1, x, x, 1) == expected);
   CHECK(mygemm_sgemm_strided_batched(NULL, n, n, 1, 1, 1, x, x, 1, 0, x, 1, 0, x, x, 1, 1, 1) ==
@@ -269,6 +282,7 @@ static void test_gemm(mygemmHandle_t handle) {
   CHECK(call.struct_size == sizeof call && call.transa == MYGEMM_OP_N && call.batch_count == 1);
   CHECK(call.atype == MYGEMM_R_32F && call.dtype == MYGEMM_R_32F && call.C == NULL);
   CHECK(call.math == MYGEMM_MATH_OF_HANDLE && call.activation == MYGEMM_ACTIVATION_NONE);
+  CHECK(call.invariance == MYGEMM_INVARIANCE_OF_HANDLE && call.invariance == -1);
   CHECK(call.stride_bias == 0 && call.bias == NULL && call.D_array == NULL);
   call.m = call.k = call.lda = call.ldb = call.ldc = call.ldd = 2;
   call.n = 1;
@@ -292,6 +306,15 @@ static void test_gemm(mygemmHandle_t handle) {
   CHECK(mygemm_gemm(handle, NULL) == MYGEMM_STATUS_INVALID_VALUE && last_error_names("call"));
   CHECK(mygemm_gemm_workspace_size(handle, NULL, &bytes) == MYGEMM_STATUS_INVALID_VALUE);
   CHECK(mygemm_explain_gemm(handle, NULL, NULL, NULL, 0, &length) == MYGEMM_STATUS_INVALID_VALUE);
+  /* The first version of the struct ends before invariance. */
+  call.struct_size = offsetof(mygemmGemm_t, invariance);
+  call.invariance = 77;
+  CHECK(mygemm_gemm(handle, &call) == MYGEMM_STATUS_SUCCESS && d[1] == -165.75f);
+  call.struct_size = sizeof call;
+  CHECK(mygemm_gemm(handle, &call) == MYGEMM_STATUS_INVALID_VALUE);
+  CHECK(last_error_names("invariance = 77 is neither a mygemmInvariance_t nor"));
+  call.invariance = MYGEMM_INVARIANCE_BATCH;
+  CHECK(mygemm_gemm(handle, &call) == MYGEMM_STATUS_SUCCESS && d[1] == -165.75f);
   call.struct_size = offsetof(mygemmGemm_t, D_array);
   CHECK(mygemm_gemm(handle, &call) == MYGEMM_STATUS_INVALID_VALUE);
   CHECK(last_error_names("struct_size"));

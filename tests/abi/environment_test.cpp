@@ -29,8 +29,9 @@ mygemmStatus_t create(mygemmBackend_t asked_for, mygemmBackend_t* backend_in_use
 }
 
 TEST(Environment, UnknownValuesAreErrorsThatNameTheVariable) {
-  for (const char* variable : {"MYGEMM_BACKEND", "MYGEMM_MATH", "MYGEMM_FORCE_GEMM",
-                               "MYGEMM_FORCE_SOFTMAX", "MYGEMM_FORCE_TRANSPOSE"}) {
+  for (const char* variable :
+       {"MYGEMM_BACKEND", "MYGEMM_MATH", "MYGEMM_INVARIANCE", "MYGEMM_FORCE_GEMM",
+        "MYGEMM_FORCE_SOFTMAX", "MYGEMM_FORCE_TRANSPOSE"}) {
     const ScopedEnv bad(variable, "no_such_thing");
     const mygemmBackend_t asked_for =
         std::string(variable) == "MYGEMM_BACKEND" ? MYGEMM_BACKEND_AUTO : MYGEMM_BACKEND_HOST;
@@ -44,6 +45,7 @@ TEST(Environment, UnknownValuesAreErrorsThatNameTheVariable) {
 TEST(Environment, EmptyValuesAreAsIfUnset) {
   const ScopedEnv backend("MYGEMM_BACKEND", "");
   const ScopedEnv math("MYGEMM_MATH", "");
+  const ScopedEnv invariance("MYGEMM_INVARIANCE", "");
   const ScopedEnv gemm("MYGEMM_FORCE_GEMM", "");
   EXPECT_EQ(create(MYGEMM_BACKEND_HOST), MYGEMM_STATUS_SUCCESS) << mygemm_last_error();
 }
@@ -80,6 +82,17 @@ TEST(Environment, MathSetsTheModeOfNewHandles) {
     Handle handle;
     mygemmMathMode_t mode = MYGEMM_MATH_DEFAULT;
     EXPECT_EQ(mygemm_get_math_mode(handle, &mode), MYGEMM_STATUS_SUCCESS);
+    EXPECT_EQ(mode, value);
+  }
+}
+
+TEST(Environment, InvarianceSetsTheModeOfNewHandles) {
+  for (const auto& [name, value] :
+       {std::pair("none", MYGEMM_INVARIANCE_NONE), std::pair("batch", MYGEMM_INVARIANCE_BATCH)}) {
+    const ScopedEnv invariance("MYGEMM_INVARIANCE", name);
+    Handle handle;
+    mygemmInvariance_t mode = MYGEMM_INVARIANCE_NONE;
+    EXPECT_EQ(mygemm_get_invariance(handle, &mode), MYGEMM_STATUS_SUCCESS);
     EXPECT_EQ(mode, value);
   }
 }

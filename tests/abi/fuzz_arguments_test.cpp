@@ -139,6 +139,7 @@ mygemmGemm_t descriptor(const GemmCall& c) {
   call.ctype = c.types[2];
   call.dtype = c.types[3];
   call.math = c.math;
+  call.invariance = c.invariance;
   call.activation = c.activation;
   call.alpha = c.alpha;
   call.beta = c.beta;

@@ -184,6 +184,7 @@ GemmCall CallGenerator::general_gemm(bool batched) {
   call.general = true;
   call.activation = static_cast<int>(random_.integer(0, 4));
   call.math = static_cast<int>(random_.integer(-1, 2));
+  call.invariance = static_cast<int>(random_.integer(-1, 1));
   const bool sized = call.m > 0 && call.m < 7 && call.n > 0 && call.n < 7 && call.batch < 4;
   const auto input = [&](int64_t span, int64_t* stride_out) {
     *stride_out = batched ? stride(span, true) : random_.integer(-1, 1);
@@ -211,7 +212,7 @@ GemmCall CallGenerator::general_gemm(bool batched) {
   }
   add_types(&call);
   if (!chance(25)) return call;
-  switch (random_.integer(0, 14)) {
+  switch (random_.integer(0, 15)) {
     case 0: break_integer(&call.ld_old_c); break;
     case 1: break_integer(&call.stride_old_c); break;
     case 2: break_pointer(&call.old_c); break;
@@ -226,6 +227,7 @@ GemmCall CallGenerator::general_gemm(bool batched) {
     case 11: break_integer(&call.stride_aux); break;
     case 12: break_integer(&call.stride_sums); break;
     case 13: break_enum(&call.fill); break;
+    case 14: break_enum(&call.invariance); break;
     default: break_enum(&call.types[random_.integer(0, 3)]); break;
   }
   return call;

@@ -23,7 +23,8 @@ std::string text(const GemmCall& call) {
         << call.types[3] << " math=" << call.math << " activation=" << call.activation
         << " aux=" << call.aux << " ldaux=" << call.ldaux << " stride_aux=" << call.stride_aux
         << " sums=" << static_cast<const void*>(call.sums) << " stride_sums=" << call.stride_sums
-        << " sums_of=" << call.sums_of << " fill=" << call.fill;
+        << " sums_of=" << call.sums_of << " fill=" << call.fill
+        << " invariance=" << call.invariance;
   }
   return out.str();
 }

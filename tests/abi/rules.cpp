@@ -92,6 +92,7 @@ Verdict general_rules(const GemmCall& call) {
   types.refuse_if(call.types[2] != call.types[3], "ctype");
   types.refuse_if(call.types[0] == MYGEMM_R_32F && call.types[3] != MYGEMM_R_32F, "dtype");
   enums.refuse_if(call.math < -1 || call.math > 2, "math");
+  enums.refuse_if(call.invariance < -1 || call.invariance > 1, "invariance");
   enums.refuse_if(call.activation < 0 || call.activation > 4, "activation");
   enums.refuse_if(call.sums_of < 0 || call.sums_of > 3, "sums_of");
   enums.refuse_if(call.fill < 0 || call.fill > 2, "fill");

@@ -63,6 +63,7 @@ struct GemmCall {
   int64_t stride_sums = 0;
   int sums_of = MYGEMM_SUMS_NONE;
   int fill = MYGEMM_FILL_FULL;
+  int invariance = MYGEMM_INVARIANCE_OF_HANDLE;
 };
 
 struct SoftmaxCall {

@@ -155,6 +155,9 @@ class Smoke(unittest.TestCase):
     def test_a_log_line_is_a_bench_command(self):
         log = self.folder / "calls.log"
         self.measure(["sgemm", "-m", "5", "-n", "6", "-k", "7", "--transb", "T"], log)
+        self.measure(["sgemm", "-m", "5", "-n", "6", "-k", "7", "--invariance", "batch"], log)
+        self.measure(["gemm", "-m", "5", "-n", "6", "-k", "7", "--atype", "bf16", "--invariance",
+                      "batch"], log)
         self.measure(["gemm", "-m", "5", "-n", "6", "-k", "7", "--bias", "1", "--batch", "2",
                       "--activation", "gelu", "--c-is-d", "0", "--reads-c", "1"], log)
         self.measure(["softmax", "--rows", "3", "--cols", "9", "--direction", "backward"], log)

@@ -43,6 +43,15 @@ class ExplainGemm(cli_test.CommandTest):
         self.assertIn("--lda 4 --ldb 6 --ldc 4 --ldd 4 --batch 3 --stride-a 0 --stride-b 0 "
                       "--stride-c 20 --stride-d 20 --form strided --bias 1", text)
 
+    def test_invariance(self):
+        for call in "sgemm -m 64 -n 8 -k 1024", "gemm -m 64 -n 8 -k 1024 --bias 1":
+            text = self.succeed("explain", *call.split(), "--invariance", "batch", "--device",
+                                "H200")
+            self.assertRegex(text, r"\Achosen: bf16x6_\w+ \(")
+            self.assertRegex(text, r"(?m)^call: .* --invariance batch$")
+            self.assertIn("cannot run: batch-invariant products of this k sum in another order: "
+                          "six BF16 products\n", text)
+
     def test_triangles(self):
         text = self.succeed("explain", "gemm", "-m", 4096, "-n", 4096, "-k", 4096, "--transb", "T",
                             "--fill", "lower", "--device", "H200")

@@ -24,7 +24,7 @@ BY_VALUE = {"mygemmHandle_t": "type(c_ptr)", "mygemmStream_t": "type(c_ptr)",
             "size_t": "integer(c_size_t)",
             **{f"mygemm{enum}_t": "integer(c_int)" for enum in
                ("Status", "Operation", "DataType", "SoftmaxMode", "MathMode", "PointerMode",
-                "Backend")}}
+                "Invariance", "Backend")}}
 MEMORY = {"const float *", "float *", "const void *", "void *", "char *", "const float *const *",
           "float *const *"}
 BY_REFERENCE = {"const char *": {"character(kind=c_char), intent(in), optional"},
@@ -155,6 +155,8 @@ class Fortran(unittest.TestCase):
             self.assertEqual(fields_of_module(self.abi, in_fortran), fields)
         self.assertIn("MYGEMM_MATH_OF_HANDLE = -1", self.abi)
         self.assertIn("#define MYGEMM_MATH_OF_HANDLE (-1)", self.header)
+        self.assertIn("MYGEMM_INVARIANCE_OF_HANDLE = -1", self.abi)
+        self.assertIn("#define MYGEMM_INVARIANCE_OF_HANDLE (-1)", self.header)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,8 @@ SAME(MYGEMM_LOG_SOFTMAX, 1);
 SAME(MYGEMM_MATH_DEFAULT, 0);
 SAME(MYGEMM_MATH_STRICT, 1);
 SAME(MYGEMM_MATH_FAST, 2);
+SAME(MYGEMM_INVARIANCE_NONE, 0);
+SAME(MYGEMM_INVARIANCE_BATCH, 1);
 SAME(MYGEMM_ACTIVATION_NONE, 0);
 SAME(MYGEMM_ACTIVATION_RELU, 1);
 SAME(MYGEMM_ACTIVATION_GELU, 2);
@@ -57,7 +59,7 @@ typedef char
 typedef char nothing_follows[sizeof(mygemmConfig_t) == sizeof(size_t) + 16 ? 1 : -1];
 
 /* mygemmGemm_t: first a size_t, then sizes of 8 bytes and pairs of enumerations of 4, then nothing
- * but pointers, leading dimensions and strides, and another pair: no padding anywhere. */
+ * but pointers, leading dimensions and strides, and another pair: no padding before the last. */
 typedef char size_comes_first[offsetof(mygemmGemm_t, struct_size) == 0 ? 1 : -1];
 typedef char transb_at[offsetof(mygemmGemm_t, transb) == sizeof(size_t) + 4 ? 1 : -1];
 typedef char m_at[offsetof(mygemmGemm_t, m) == sizeof(size_t) + 8 ? 1 : -1];
@@ -69,9 +71,12 @@ typedef char
 typedef char d_array_at[offsetof(mygemmGemm_t, D_array) == sizeof(size_t) + 136 + 10 * sizeof(void*)
                             ? 1
                             : -1];
-typedef char fill_is_last[offsetof(mygemmGemm_t, fill) == sizeof(mygemmGemm_t) - 4 ? 1 : -1];
-typedef char
-    gemm_size[sizeof(mygemmGemm_t) == sizeof(size_t) + 72 + 13 * sizeof(void*) + 12 * 8 ? 1 : -1];
+/* The first version of the struct ends where invariance begins, behind which is padding. */
+typedef char first_size[offsetof(mygemmGemm_t, invariance) ==
+                                sizeof(size_t) + 72 + 13 * sizeof(void*) + 12 * 8
+                            ? 1
+                            : -1];
+typedef char gemm_size[sizeof(mygemmGemm_t) == offsetof(mygemmGemm_t, invariance) + 8 ? 1 : -1];
 
 int multiply(mygemmHandle_t handle);
 int multiply(mygemmHandle_t handle) {

@@ -211,6 +211,24 @@ void add_gemm_kernels(Golden* golden) {
   }
 }
 
+void add_invariant_gemm(Golden* golden) {
+  struct Shape {
+    int64_t m, n, k;
+  };
+  constexpr Shape kShapes[] = {{1, 4096, 4096},    {16, 4096, 4096},   {256, 4096, 4096},
+                               {4096, 4096, 4096}, {8192, 8192, 8192}, {64, 64, 65536},
+                               {100, 100, 100},    {4096, 4096, 128}};
+  for (const auto& [m, n, k] : kShapes) {
+    const std::string name = "gemm nn " + by(m, n) + "x" + std::to_string(k) + " invariant";
+    const GemmProblem p = mygemm_tests::invariant(gemm(false, false, m, n, k));
+    golden->add_with_workspace(name, p, 32 * kMiB);
+    golden->add(name + " odd lds", with_odd_lds(p));
+    golden->add(name + " strict", strict(p));
+    golden->add(name + " fast", fast(p));
+    golden->add(name + " bf16", of_16_bits(p));
+  }
+}
+
 void add_softmax(Golden* golden) {
   for (const int64_t cols : {10, 100, 512, 1000, 4096, 10000, 32768, 100000, 1000000}) {
     for (const int64_t rows : {1, 10000, 1000000}) {
@@ -296,6 +314,7 @@ TEST(Golden, ChoicesAreThoseOfTheFile) {
   add_gemm_variants(&golden);
   add_gemm_kernels(&golden);
   add_16bit_gemm(&golden);
+  add_invariant_gemm(&golden);
   add_softmax(&golden);
   add_cross_entropy(&golden);
   add_transpose(&golden);

@@ -61,6 +61,11 @@ GemmProblem strict(GemmProblem problem) {
   return problem;
 }
 
+GemmProblem invariant(GemmProblem problem) {
+  problem.invariant = true;
+  return problem;
+}
+
 GemmProblem of_16_bits(GemmProblem problem) {
   for (mygemm::Operand* x : {&problem.a, &problem.b, &problem.c, &problem.d}) {
     x->type = MYGEMM_R_16BF;

@@ -28,6 +28,8 @@ mygemm::GemmProblem with_epilogue(mygemm::GemmProblem problem);
 // The same in strict math, and in fast math.
 mygemm::GemmProblem strict(mygemm::GemmProblem problem);
 mygemm::GemmProblem fast(mygemm::GemmProblem problem);
+// The same, batch-invariant.
+mygemm::GemmProblem invariant(mygemm::GemmProblem problem);
 // The same of BF16, and with odd leading dimensions of A and B.
 mygemm::GemmProblem of_16_bits(mygemm::GemmProblem problem);
 mygemm::GemmProblem with_odd_lds(mygemm::GemmProblem problem);

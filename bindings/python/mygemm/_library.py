@@ -24,7 +24,7 @@ OP_N, OP_T = 0, 1
 # mygemmIndexType_t by this package's names
 DATA_TYPES = {"float32": 0, "float16": 2, "bfloat16": 14}
 MATH_MODES = {"default": 0, "strict": 1, "fast": 2}
-MATH_OF_HANDLE = -1
+MATH_OF_HANDLE = INVARIANCE_OF_HANDLE = -1
 ACTIVATIONS = {None: 0, "relu": 1, "gelu": 2}
 SOFTMAX, LOG_SOFTMAX = 0, 1
 INDEX_TYPES = {"int32": 10, "int64": 24}
@@ -61,11 +61,12 @@ class Gemm(ctypes.Structure):
         ("stride_bias", c_int64), ("A_array", c_void_p), ("B_array", c_void_p),
         ("C_array", c_void_p), ("D_array", c_void_p), ("aux", c_void_p), ("ldaux", c_int64),
         ("stride_aux", c_int64), ("sums", c_void_p), ("stride_sums", c_int64),
-        ("sums_of", c_int32), ("fill", c_int32)]
+        ("sums_of", c_int32), ("fill", c_int32), ("invariance", c_int32)]
 
     def __init__(self, **fields: object):
         super().__init__(**{"struct_size": ctypes.sizeof(Gemm), "batch_count": 1,
-                            "math": MATH_OF_HANDLE, **fields})
+                            "math": MATH_OF_HANDLE, "invariance": INVARIANCE_OF_HANDLE,
+                            **fields})
 
 
 class CrossEntropy(ctypes.Structure):

@@ -30,13 +30,14 @@ struct GemmFigures {
   // Share of FFMA peak from 4096^3 on. Persistent kernels: of a k step. Thin ones: share of the
   // copy bandwidth. Host: share of the cores' peak at 2048^3.
   double efficiency = 0;
-  double step_seconds = 0;   // a k step of a block that has a multiprocessor to itself
-  double misaligned = 1.0;   // factor of a k step's time where A or B is not aligned
-  double shifted = 1.0;      // tensor cores: the same where shifted tensor maps bring them
-  double transposing = 1.0;  // tensor cores: factor where B must be transposed
-  double fill_steps = 0;     // sliced: fixed overhead of a block, in k steps
-  bool triangles = false;    // leaves the other triangle of D alone
-  GemmBound bound = {};      // follows from the others and the tile
+  double step_seconds = 0;          // a k step of a block that has a multiprocessor to itself
+  double misaligned = 1.0;          // factor of a k step's time where A or B is not aligned
+  double shifted = 1.0;             // tensor cores: the same where shifted tensor maps bring them
+  double transposing = 1.0;         // tensor cores: factor where B must be transposed
+  double fill_steps = 0;            // sliced: fixed overhead of a block, in k steps
+  bool triangles = false;           // leaves the other triangle of D alone
+  const SumOrder* order = nullptr;  // of its sums, where other kernels may have it
+  GemmBound bound = {};             // follows from the others and the tile
 };
 
 struct GemmConfig : LaunchConfig {
@@ -54,11 +55,15 @@ struct GemmConfig : LaunchConfig {
   bool long_is_m = false, k_major = false;
 };
 
+constexpr bool takes(const GemmKernel& kernel, Takes operands) {
+  return kernel.figures.takes == Takes::kAny || kernel.figures.takes == operands;
+}
+
 inline const char* unfit_for(const GemmKernel& kernel, const GemmFacts& facts) {
-  const Takes takes = kernel.figures.takes;
-  if (takes != Takes::kAny && takes != facts.operands) {
-    return takes == Takes::kFp32 ? "takes FP32 operands" : "takes operands of 16 bits";
+  if (!takes(kernel, facts.operands)) {
+    return facts.operands == Takes::k16Bit ? "takes FP32 operands" : "takes operands of 16 bits";
   }
+  if (facts.order && kernel.figures.order != facts.order) return facts.order->refusal;
   const bool full = facts.problem.fill == MYGEMM_FILL_FULL;
   return full || kernel.figures.triangles ? nullptr : "computes all of D, not a triangle";
 }

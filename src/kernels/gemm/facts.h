@@ -40,6 +40,31 @@ constexpr Freedom freedom_of(mygemmMathMode_t math) {
 // those of 16-bit operands, both FP16 or both BF16, have any type.
 enum class Takes : uint8_t { kFp32, k16Bit, kAny };
 
+// An order in which kernels add up the products of an element of D, where it depends on k alone:
+// kernels that have the same one, the same object, give an element the same bits. The order of
+// others depends on m, n, the batch, the workspace or the alignment, or no other kernel has it.
+// Batch-invariant products keep to one order: see order_to_keep().
+struct SumOrder {
+  const char* refusal;               // the reason why kernels of other orders cannot run
+  Freedom freedom = Freedom::kNone;  // that it needs
+  int64_t least_k = 0;               // with less, other orders are kept to
+  int64_t least_k_fast = 0;          // the same in fast math
+  int64_t most_k = std::numeric_limits<int64_t>::max();
+
+  constexpr bool serves(Freedom given, int64_t k) const {
+    const int64_t least = given >= Freedom::kLastBits ? least_k_fast : least_k;
+    return given >= freedom && k >= least && k <= most_k;
+  }
+};
+
+// One chain of fused multiply-adds in FP32, from 0 on, k ascending; products with zeros may follow.
+inline constexpr SumOrder kChainOrder{
+    "batch-invariant products of this k sum in another order: one chain of multiply-adds"};
+
+// The order of all batch-invariant products of this k, these types and this math mode on this
+// device: the one that the table of kernels has first. It depends on nothing else.
+const SumOrder* order_to_keep(const GemmProblem& p, const DeviceTraits& device);
+
 // Sizes are doubles, since their products may exceed every integer type.
 struct GemmFacts {
   GemmFacts(const GemmProblem& p, const DeviceTraits& device)
@@ -48,6 +73,7 @@ struct GemmFacts {
         operands(element_bytes(type) == 2 ? Takes::k16Bit : Takes::kFp32),
         aligned(both_aligned(p)),
         freedom(freedom_of(p.math)),
+        order(p.invariant && !p.scales_only() ? order_to_keep(p, device) : nullptr),
         k(p.scales_only() ? 0.0 : static_cast<double>(p.k)) {
     const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n);
     const auto batch = static_cast<double>(p.batch_count);
@@ -74,6 +100,7 @@ struct GemmFacts {
   Takes operands;         // kFp32 or k16Bit
   bool aligned;           // A and B
   Freedom freedom;        // of the math mode
+  const SumOrder* order;  // that the kernel must have; nullptr: any
   double k;               // 0 where A and B are not read
   double area;            // elements of D that are computed
   double thin;            // the smaller of m and n

@@ -16,6 +16,7 @@ struct SlicedTile {
   static constexpr int kBlockM = kBlockM_, kBlockN = kBlockN_, kBlockK = kGroups_ * kGroupDepth_;
   static constexpr int kThreadM = kThreadM_, kThreadN = kThreadN_;
   static constexpr int kGroups = kGroups_, kGroupDepth = kGroupDepth_;
+  static constexpr const SumOrder* kOrder = kGroups == 1 ? &kChainOrder : nullptr;
   static constexpr int kStages = kStages_;
   static constexpr int kRegisterBlocks = kRegisterBlocks_;
   static constexpr int kWarpM = 32 * kThreadM, kWarpN = kThreadN;

@@ -28,6 +28,7 @@ inline GemmProblem sums_as_product(const GemmProblem& p, const void* ones) {
   const SummedMatrix x = summed_matrix(p);
   const Operand sums{p.sums.data, nullptr, x.m, p.sums.stride};
   GemmProblem q{};
+  q.invariant = p.invariant;
   q.transa = x.trans, q.transb = true;
   q.m = x.m, q.n = 1, q.k = x.k;
   q.a = x.matrix;

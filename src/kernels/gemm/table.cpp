@@ -21,8 +21,10 @@ namespace {
 // two results and other tensor-core instructions.
 constexpr int kOldest = 75, kNewest = INT_MAX, kHopper = 90;
 
-constexpr GemmFigures with(GemmFigures figures, const GemmBound& bound) {
+constexpr GemmFigures with(GemmFigures figures, const GemmBound& bound,
+                           const SumOrder* order = nullptr) {
   figures.bound = bound;
+  figures.order = order;
   return figures;
 }
 
@@ -33,7 +35,7 @@ constexpr GemmKernel tensor_kernel(const char* name, const GemmFigures& figures)
           kHopper,
           configure_tensor<Tile, kStreamK>,
           cuda_launcher<cuda::launch_gemm_tensor<Tile>>(),
-          with(figures, tensor_bound<Tile, kStreamK>(figures))};
+          with(figures, tensor_bound<Tile, kStreamK>(figures), kStreamK ? nullptr : Tile::kOrder)};
 }
 
 template <class Tile, bool kStreamK>
@@ -44,7 +46,8 @@ constexpr GemmKernel tensor16_kernel(const char* name, GemmFigures figures) {
           kHopper,
           configure_tensor16<Tile, kStreamK>,
           cuda_launcher<cuda::launch_gemm_tensor16<Tile>>(),
-          with(figures, tensor16_bound<Tile, kStreamK>(figures))};
+          with(figures, tensor16_bound<Tile, kStreamK>(figures),
+               kStreamK ? nullptr : &tensor16::kOrder)};
 }
 
 template <class Tile, bool kStreamK>
@@ -54,7 +57,7 @@ constexpr GemmKernel tma_kernel(const char* name, const GemmFigures& figures) {
           kHopper,
           configure_tma<Tile, kStreamK>,
           cuda_launcher<cuda::launch_gemm_tma<Tile>>(),
-          with(figures, tma_bound<Tile, kStreamK>(figures))};
+          with(figures, tma_bound<Tile, kStreamK>(figures), kStreamK ? nullptr : Tile::kOrder)};
 }
 
 template <class Tile>
@@ -87,7 +90,7 @@ constexpr GemmKernel warptiled_kernel(const char* name, const GemmFigures& figur
           kNewest,
           configure_warptiled<Tile>,
           cuda_launcher<cuda::launch_gemm_warptiled<Tile>>(),
-          with(figures, warptiled_bound<Tile>(figures))};
+          with(figures, warptiled_bound<Tile>(figures), &kChainOrder)};
 }
 
 template <class Tile>
@@ -97,7 +100,7 @@ constexpr GemmKernel small_kernel(const char* name, const GemmFigures& figures) 
           kNewest,
           configure_small<Tile>,
           cuda_launcher<cuda::launch_gemm_small<Tile>>(),
-          with(figures, small_bound<Tile>(figures))};
+          with(figures, small_bound<Tile>(figures), &kChainOrder)};
 }
 
 template <class Tile>
@@ -107,7 +110,7 @@ constexpr GemmKernel sliced_kernel(const char* name, const GemmFigures& figures)
           kNewest,
           configure_sliced<Tile>,
           cuda_launcher<cuda::launch_gemm_sliced<Tile>>(),
-          with(figures, sliced_bound<Tile>(figures))};
+          with(figures, sliced_bound<Tile>(figures), Tile::kOrder)};
 }
 
 template <class Tile>
@@ -126,7 +129,7 @@ constexpr GemmKernel tiled_kernel(const char* name, const GemmFigures& figures) 
           kNewest,
           configure_tiled,
           cuda_launcher<cuda::launch_gemm_tiled>(),
-          with(figures, estimate::tile_bound<TileShared>(figures, {}))};
+          with(figures, estimate::tile_bound<TileShared>(figures, {}), &kChainOrder)};
 }
 
 constexpr GemmKernel naive_kernel(const char* name, const GemmFigures& figures) {
@@ -135,7 +138,7 @@ constexpr GemmKernel naive_kernel(const char* name, const GemmFigures& figures) 
           kNewest,
           configure_naive,
           cuda_launcher<cuda::launch_gemm_naive>(),
-          with(figures, estimate::tile_bound<TileNaive>(figures, {}))};
+          with(figures, estimate::tile_bound<TileNaive>(figures, {}), &kChainOrder)};
 }
 
 // Figures: GemmFigures. Stream-K keeps all multiprocessors busy, at 700 W and lower clocks; over
@@ -227,7 +230,7 @@ constexpr GemmKernel kKernels[] = {
      0,
      host::configure_gemm_blocked,
      host::launch_gemm_blocked,
-     {.takes = Takes::kAny, .efficiency = 0.85}},
+     {.takes = Takes::kAny, .efficiency = 0.85, .order = &host::kOrder}},
     {"host_naive",
      0,
      0,
@@ -241,5 +244,17 @@ constexpr GemmKernel kKernels[] = {
 static_assert(std::size(kKernels) <= kMostKernels);
 
 std::span<const GemmKernel> kernels_for(const GemmProblem&) { return kKernels; }
+
+const SumOrder* order_to_keep(const GemmProblem& p, const DeviceTraits& device) {
+  const Takes operands = element_bytes(p.a.type) == 2 ? Takes::k16Bit : Takes::kFp32;
+  for (const GemmKernel& kernel : kKernels) {
+    const SumOrder* order = kernel.figures.order;
+    const bool of_device = kernel.min_cc <= device.cc && device.cc <= kernel.max_cc;
+    if (order && of_device && takes(kernel, operands) && order->serves(freedom_of(p.math), p.k)) {
+      return order;
+    }
+  }
+  return nullptr;
+}
 
 }  // namespace mygemm

@@ -36,7 +36,8 @@ OperandLoad load_of(const GemmProblem& p) {
   if (has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count)) {
     return OperandLoad::kTensorMap;
   }
-  const bool shifted = Tile::kTakesShiftedMaps &&
+  // Shifted maps bring k in another order: see bf16x6.h.
+  const bool shifted = Tile::kTakesShiftedMaps && !p.invariant &&
                        has_shifted_maps(p.a, p.transa ? p.m : p.k, p.batch_count) &&
                        has_shifted_maps(p.b, p.transb ? p.k : p.n, p.batch_count);
   return shifted ? OperandLoad::kShiftedMaps : OperandLoad::kCopy4;

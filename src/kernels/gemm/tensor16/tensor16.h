@@ -95,6 +95,14 @@ constexpr GemmBound tensor16_bound(const GemmFigures& figures) {
   return bound;
 }
 
+// One chain of instructions of 16 k, k ascending, of D^T whatever the operations are. Tiles divide
+// rows and columns between instructions, and k not. `Lines` bring the same stages.
+namespace tensor16 {
+inline constexpr SumOrder kOrder{
+    .refusal = "batch-invariant products of 16 bits sum in another order: one chain of wgmma",
+    .most_k = persistent::kMostExtent};
+}  // namespace tensor16
+
 namespace cuda {
 template <class Tile>
 Status launch_gemm_tensor16(const GemmProblem&, const GemmConfig&, const LaunchContext&);

@@ -16,6 +16,7 @@ struct TmaTile {
   static constexpr int kWarpM = kWarpM_, kWarpN = kWarpN_;
   static constexpr int kThreadM = kThreadM_, kThreadN = kThreadN_;
   static constexpr int kGroups = kGroups_;
+  static constexpr const SumOrder* kOrder = kGroups == 1 ? &kChainOrder : nullptr;
   static constexpr int kStages = kStages_;  // k steps ready to be multiplied, or on the way
   static constexpr int kLanesM = kWarpM / kThreadM, kLanesN = kWarpN / kThreadN;
   static constexpr int kWarpsM = kBlockM / kWarpM, kWarpsN = kBlockN / kWarpN;
