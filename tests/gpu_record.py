@@ -1,6 +1,6 @@
 """Runs the GPU layer of the tests and keeps the record of the sources that passed it.
 
-Usage: gpu_record.py run BUILD_DIR [--sanitizer-filter F] [--record FILE]
+Usage: gpu_record.py run BUILD_DIR [--jobs N] [--sanitizer-filter F] [--record FILE]
        gpu_record.py check
 
 CI has no GPU. `run` (./dev gpu-test, on a machine with one) runs the examples, the drop-ins and
@@ -108,24 +108,34 @@ def run_programs(build):
     return results
 
 
-def run_tests(program):
-    """Runs the test program; {suite: {passed, skipped, failed}}."""
-    with tempfile.NamedTemporaryFile(suffix=".json") as report:
-        status = subprocess.run([program, "--gtest_brief=1", f"--gtest_output=json:{report.name}"],
-                                check=False).returncode
-        try:
-            suites = json.load(open(report.name))["testsuites"]
-        except ValueError:
-            sys.exit(f"{program} ended with status {status} and no report")
-    counts = {}
-    for suite in suites:
-        count = counts[suite["name"]] = {"passed": 0, "skipped": 0, "failed": 0}
-        for test in suite["testsuite"]:
-            outcome = ("failed" if "failures" in test else
-                       "skipped" if test["result"] == "SKIPPED" else "passed")
-            count[outcome] += 1
-    if status != 0:
-        sys.exit(f"{program} failed with status {status}")
+def run_tests(program, jobs):
+    """Runs the test program in `jobs` processes at once, each with its share of the tests; {suite:
+    {passed, skipped, failed}}. Most of the time is the oracle's, on the processor."""
+    counts, failed = {}, False
+    with tempfile.TemporaryDirectory() as folder:
+        reports = [pathlib.Path(folder) / f"{job}.json" for job in range(jobs)]
+        outputs = [open(report.with_suffix(".txt"), "w+") for report in reports]
+        processes = [subprocess.Popen([program, "--gtest_brief=1", f"--gtest_output=json:{report}"],
+                                      stdout=output, stderr=subprocess.STDOUT,
+                                      env={**os.environ, "GTEST_TOTAL_SHARDS": str(jobs),
+                                           "GTEST_SHARD_INDEX": str(job)})
+                     for job, (report, output) in enumerate(zip(reports, outputs))]
+        for process, report, output in zip(processes, reports, outputs):
+            status = process.wait()
+            output.seek(0)
+            print(output.read(), flush=True)
+            output.close()
+            failed |= status != 0
+            if not report.exists():
+                sys.exit(f"{program} ended with status {status} and no report")
+            for suite in json.loads(report.read_text())["testsuites"]:
+                count = counts.setdefault(suite["name"], {"passed": 0, "skipped": 0, "failed": 0})
+                for test in suite["testsuite"]:
+                    outcome = ("failed" if "failures" in test else
+                               "skipped" if test["result"] == "SKIPPED" else "passed")
+                    count[outcome] += 1
+    if failed:
+        sys.exit(f"{program} failed")
     if not any(count["passed"] for count in counts.values()):
         sys.exit(f"{program} ran no test")
     return counts
@@ -160,7 +170,7 @@ def run(arguments):
               "commit": answer_of("git", "describe", "--always", "--dirty", "--abbrev=12"),
               "sources": digest()}
     record["programs"] = run_programs(build)
-    record["tests"] = run_tests(program)
+    record["tests"] = run_tests(program, arguments.jobs)
     record["sanitizers"] = run_sanitizers(program, arguments.sanitizer_filter)
     arguments.record.write_text(json.dumps(record, indent=2) + "\n")
     passed = sum(count["passed"] for count in record["tests"].values())
@@ -184,6 +194,9 @@ def main():
     commands = parser.add_subparsers(required=True)
     command = commands.add_parser("run", help="run the layer; on success write the record")
     command.add_argument("build", help="a build folder with bin/ops_gpu")
+    command.add_argument("--jobs", type=int, default=1,
+                         help="processes of the ops tests at once; each may need 20 GB of the GPU's"
+                              " memory [%(default)s]")
     command.add_argument("--sanitizer-filter", metavar="F",
                          default=os.environ.get("MYGEMM_SANITIZER_FILTER", SANITIZER_FILTER),
                          help="tests for compute-sanitizer, as a gtest filter [%(default)s]")

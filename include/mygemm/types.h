@@ -64,9 +64,9 @@ typedef enum {
  *          bias and aux, and on k, the operations, the types, alpha, beta, the activation and the
  *          math mode: not on where it lies, on m, n, the batch, or anything else. So do sums. Calls
  *          take longer, mostly those with few rows or columns and long sums. docs/invariance.md has
- *          the orders, the price, and what holds at the ends of FP32's range. NOT_SUPPORTED: of
- * 2^31 and more rows, columns or tiles, and of triangles of pointer arrays or without a workspace
- * of 1 MiB, some. */
+ *          the orders, the price, and what holds at the ends of FP32's range. NOT_SUPPORTED where
+ *          there are 2^31 or more rows, columns or tiles, and for some triangles: those of pointer
+ *          arrays, and without a workspace of 1 MiB. */
 typedef enum { MYGEMM_INVARIANCE_NONE = 0, MYGEMM_INVARIANCE_BATCH = 1 } mygemmInvariance_t;
 
 /* The function that a product applies to each element t last, in FP32:
