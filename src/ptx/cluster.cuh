@@ -1,8 +1,8 @@
 // Clusters of thread blocks that reach each other's shared memory. Lowest SM: 90; below it every
 // function stops the kernel, and the plan chooses no kernel that calls one. Device only.
 //
-// A block must not end while another may still write to its shared memory: it ends once it has
-// received all that is sent to it, or after a cluster_sync().
+// A block must not end while another may still write to its shared memory or read it: it ends once
+// it has received all that is sent to it, or after a cluster_sync().
 #pragma once
 
 #include <cstdint>
@@ -121,6 +121,27 @@ __device__ __forceinline__ void store_async_4(float* shared, uint64_t* barrier, 
       "r"(done), "r"(rank), "r"(__float_as_uint(value))
       : "memory");
 #endif
+}
+
+// ld.shared::cluster.v4: 16 bytes of the variable of block `rank` that is `shared` here, a multiple
+// of 16. From the own block too.
+__device__ __forceinline__ float4 load_shared_16_of(unsigned rank, const float* shared) {
+  float4 value = {};
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  const auto here = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile(
+      "{\n"
+      ".reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %4, %5;\n"
+      "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n"
+      "}"
+      : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+      : "r"(here), "r"(rank)
+      : "memory");
+#endif
+  return value;
 }
 
 }  // namespace mygemm::ptx

@@ -333,4 +333,55 @@ TEST_F(ClusterTest, WaitWithoutItsBytesFailsTheLaunch) {
   EXPECT_TRUE(contains(report, "phase 0 lacks 0 of 1 arrivals and 8 bytes")) << report;
 }
 
+// ---- loads from other blocks ----
+
+struct Load {
+  int offset = 0;         // of the value in shared memory
+  unsigned distance = 2;  // of the blocks that read each other: their numbers differ by these bits
+  bool synced = true;     // all have written
+  bool waits = true;      // until all have read
+};
+
+// Every block writes its number plus 1, and reads that of another one.
+__global__ void read_other(Load load, float* out) {
+  auto& shared = mygemm::shared_storage<float4>();
+  const unsigned rank = ptx::cluster_rank();
+  shared = make_float4(0, 0, 0, static_cast<float>(rank + 1));
+  if (load.synced) ptx::cluster_sync();
+  const auto* const from = reinterpret_cast<const char*>(&shared) + load.offset;
+  out[rank] = ptx::load_shared_16_of(rank ^ load.distance, reinterpret_cast<const float*>(from)).w;
+  if (load.waits) ptx::cluster_sync();
+}
+
+std::vector<float> numbers_read(const Load& load) {
+  const DeviceArray<float> out(4);
+  EXPECT_EQ(launch_clusters(4, 4, 1, 16, read_other, load, out.data()), cudaSuccess);
+  return out.values();
+}
+
+TEST_F(ClusterTest, LoadsFromOtherBlocksWaitForThem) {
+  const std::vector<float> right{3, 4, 1, 2};
+  bool seen = false;
+  for (const char* seed : kSeeds) {
+    setenv("MYGEMM_EMULATED_SEED", seed, 1);
+    EXPECT_EQ(numbers_read({}), right);
+    seen = seen || numbers_read({.synced = false}) != right;
+  }
+  EXPECT_TRUE(seen);
+}
+
+TEST_F(ClusterDeathTest, MisuseOfLoadsIsCaught) {
+  EXPECT_DEATH(numbers_read({.offset = 4}), "misaligned or beyond the block's shared memory");
+  EXPECT_DEATH(numbers_read({.offset = 16}), "misaligned or beyond the block's shared memory");
+  EXPECT_DEATH(numbers_read({.distance = 4}), "from block 4 of a cluster of 4");
+  EXPECT_DEATH(
+      {
+        for (const char* seed : kSeeds) {
+          setenv("MYGEMM_EMULATED_SEED", seed, 1);
+          numbers_read({.waits = false});
+        }
+      },
+      "of the cluster, which has ended");
+}
+
 }  // namespace

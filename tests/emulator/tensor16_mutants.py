@@ -10,10 +10,14 @@ LINES = "kernels/gemm/tensor16/lines.cuh"
 MULTIPLY = "kernels/gemm/tensor16/multiply.cuh"
 STORE = "kernels/gemm/tensor16/store.cuh"
 MACHINE = "kernels/gemm/tensor16/tensor16.cuh"
+SPLIT = "kernels/gemm/tensor16/split.cuh"
 
 
 def tile(name):
     return {"compiled": "kernels/gemm/tensor16/tensor16.cu", "instance": name}
+
+
+SPLIT_TILE = {"compiled": "kernels/gemm/tensor16/split.cu", "instance": "Tensor16Split_128x64"}
 
 
 TENSOR16_MUTANTS = [
@@ -81,4 +85,28 @@ TENSOR16_MUTANTS = [
     Mutant("gemm tensor16: the k behind the end are those of memory", LINES,
            "const bool inner = at.depth >= kStep + kReach", "const bool inner = at.depth >= 0",
            SHAPES + "tensor16_lines_128x128", **tile("Tensor16Lines_128x128")),
+    Mutant("gemm tensor16 split: sums are left where a warpgroup still reads stages", SPLIT,
+           "ptx::meet_at_barrier(kConsumersBarrier, 32 * Tile::kConsumerWarps);", "",
+           LONG_K + "tensor16_split_128x64", **SPLIT_TILE),
+    Mutant("gemm tensor16 split: sums of other blocks are not awaited", SPLIT,
+           "warp, lane);\n  }\n  ptx::cluster_sync();", "warp, lane);\n  }\n",
+           LONG_K + "tensor16_split_128x64", **SPLIT_TILE),
+    Mutant("gemm tensor16 split: a block ends while others read its sums", SPLIT,
+           "__syncwarp();\n  ptx::cluster_sync();", "",
+           LONG_K + "tensor16_split_128x64", **SPLIT_TILE),
+    Mutant("gemm tensor16 split: every block takes the first k", SPLIT,
+           "block.first = block.split * args.steps;", "block.first = 0;",
+           LONG_K + "tensor16_split_128x64", **SPLIT_TILE),
+    Mutant("gemm tensor16 split: operands are read with alpha = 0", SPLIT,
+           "load_scalar(args.p.epilogue.alpha) != 0.0f", "true",
+           "Rows/Gemm16BitRow.ScalarsOfEveryKindInBothPointerModes/tensor16_split_128x64",
+           **SPLIT_TILE),
+    Mutant("gemm tensor16 split: a stage is filled before it is free", SPLIT,
+           "    ptx::mbarrier_wait(&s.free[place.slot], place.parity ^ 1);\n", "",
+           LONG_K + "tensor16_split_128x64", **SPLIT_TILE),
+    Mutant("gemm tensor16 split: lines of a warp's second half are those of the first", SPLIT,
+           "at = row + 8 * half;", "at = row;", SHAPES + "tensor16_split_128x64", **SPLIT_TILE),
+    Mutant("gemm tensor16 split: the sums of one block are left out", SPLIT,
+           "split = 1; split < kPortableCluster", "split = 2; split < kPortableCluster",
+           LONG_K + "tensor16_split_128x64", **SPLIT_TILE),
 ]

@@ -198,6 +198,21 @@ void start_store(void* shared, uint64_t* barrier, unsigned rank, const void* val
              "store by block " + std::to_string(cluster_rank()) + " of the cluster"});
 }
 
+void load_from_block(void* value, unsigned rank, const void* shared, size_t bytes) {
+  constexpr const char* kWhat = "ld.shared::cluster";
+  require_hopper(kWhat);
+  if (rank >= cluster_blocks()) {
+    stop("%s from block %u of a cluster of %u", kWhat, rank, cluster_blocks());
+  }
+  if (!is_multiple(shared, bytes) || !in_shared_memory(shared, bytes)) {
+    stop("%s of %zu bytes at %p, misaligned or beyond the block's shared memory", kWhat, bytes,
+         shared);
+  }
+  const unsigned block = resident_block(rank);
+  if (has_ended(block)) stop("%s from block %u of the cluster, which has ended", kWhat, rank);
+  std::memcpy(value, shared_address(block, shared_offset(resident_block(), shared)), bytes);
+}
+
 void forget_transfers(BlockRange cluster) {
   std::erase_if(in_flight, [=](const Transfer& t) { return cluster.contains(t.block); });
   std::erase_if(stores, [=](const Store& store) { return cluster.contains(store.block); });

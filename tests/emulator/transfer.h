@@ -31,6 +31,9 @@ void start_bulk(void* shared, const void* global, size_t bytes, uint64_t* barrie
 // `shared` and `barrier` are the calling block's; those of block `rank` at their offsets are meant.
 // `bytes`: 4 or 8, read at once.
 void start_store(void* shared, uint64_t* barrier, unsigned rank, const void* value, size_t bytes);
+// Loads from block `rank` of the cluster what is `shared` in the calling one. `bytes`: also the
+// alignment.
+void load_from_block(void* value, unsigned rank, const void* shared, size_t bytes);
 
 // ---- called by the scheduler ----
 

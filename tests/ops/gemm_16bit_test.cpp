@@ -107,6 +107,10 @@ TEST_P(Gemm16BitRow, LongK) {
       cases.add(gemm);
     }
   }
+  // A block of a cluster has more k steps than stages.
+  Gemm16BitCase deep{.transa = MYGEMM_OP_T, .m = 40, .n = 20, .k = 5000};
+  deep.aligned = true;
+  cases.add(deep);
   run(cases);
 }
 

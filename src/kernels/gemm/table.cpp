@@ -7,6 +7,7 @@
 #include "kernels/gemm/sliced.h"
 #include "kernels/gemm/small.h"
 #include "kernels/gemm/textbook.h"
+#include "kernels/gemm/tensor16/split.h"
 #include "kernels/gemm/tensor16/tensor16.h"
 #include "kernels/gemm/tf32x3/tf32x3.h"
 #include "kernels/gemm/thin.h"
@@ -48,6 +49,17 @@ constexpr GemmKernel tensor16_kernel(const char* name, GemmFigures figures) {
           cuda_launcher<cuda::launch_gemm_tensor16<Tile>>(),
           with(figures, tensor16_bound<Tile, kStreamK>(figures),
                kStreamK ? nullptr : &tensor16::kOrder)};
+}
+
+template <class Tile>
+constexpr GemmKernel tensor16_split_kernel(const char* name, GemmFigures figures) {
+  figures.takes = Takes::k16Bit;
+  return {name,
+          kHopper,
+          kHopper,
+          configure_tensor16_split<Tile>,
+          cuda_launcher<cuda::launch_gemm_tensor16_split<Tile>>(),
+          with(figures, tensor16_split_bound<Tile>(figures))};
 }
 
 template <class Tile, bool kStreamK>
@@ -178,6 +190,8 @@ constexpr GemmKernel kKernels[] = {
     tensor16_kernel<Tensor16_128x128, false>("tensor16_128x128", {.efficiency = 13.2}),
     tensor16_kernel<Tensor16_128x128, true>("tensor16_streamk_128x128", {.efficiency = 13.2}),
     tensor16_kernel<Tensor16_64x128, false>("tensor16_64x128", {.efficiency = 7.5}),
+    tensor16_split_kernel<Tensor16Split_128x128>("tensor16_split_128x128", {.efficiency = 14.0}),
+    tensor16_split_kernel<Tensor16Split_128x64>("tensor16_split_128x64", {.efficiency = 14.0}),
     tensor16_kernel<Tensor16Lines_128x128, false>("tensor16_lines_128x128", {.efficiency = 2.2}),
     tensor16_kernel<Tensor16Lines_128x128, true>("tensor16_lines_streamk_128x128",
                                                  {.efficiency = 2.2}),
@@ -195,7 +209,7 @@ constexpr GemmKernel kKernels[] = {
     thin_kernel<Thin4>("thin_4", {.efficiency = 0.85}),
     thin_kernel<Thin16>("thin_16", {.efficiency = 0.75}),
     thin_kernel<Thin1Of16Bit>("thin16_1", {.takes = Takes::k16Bit, .efficiency = 0.85}),
-    thin_kernel<Thin4Of16Bit>("thin16_4", {.takes = Takes::k16Bit, .efficiency = 0.75}),
+    thin_kernel<Thin4Of16Bit>("thin16_4", {.takes = Takes::k16Bit, .efficiency = 0.80}),
     thin_kernel<Thin16Of16Bit>("thin16_16", {.takes = Takes::k16Bit, .efficiency = 0.30}),
     thin_mma_kernel<ThinMma8>("thin16_mma_8", {.takes = Takes::k16Bit, .efficiency = 0.85}),
     thin_mma_kernel<ThinMma16>("thin16_mma_16", {.takes = Takes::k16Bit, .efficiency = 0.85}),

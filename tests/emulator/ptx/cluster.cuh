@@ -7,6 +7,7 @@
 #include "execution.h"
 #include "mbarrier.h"
 #include "transfer.h"
+#include "vector_types.h"
 
 namespace mygemm::ptx {
 
@@ -46,6 +47,12 @@ inline void store_async_8(void* shared, uint64_t* barrier, unsigned rank, uint64
 
 inline void store_async_4(float* shared, uint64_t* barrier, unsigned rank, float value) {
   emulator::start_store(shared, barrier, rank, &value, sizeof value);
+}
+
+inline float4 load_shared_16_of(unsigned rank, const float* shared) {
+  float4 value;
+  emulator::load_from_block(&value, rank, shared, sizeof value);
+  return value;
 }
 
 }  // namespace mygemm::ptx

@@ -15,8 +15,8 @@ using Results = float[Tile::kBlockN / 2];
 
 // A consumer warp has read a stage: frees it in all blocks of the cluster that copy to it. Lane 0,
 // which has read the stage's work item, arrives in its own block.
-template <class Tile>
-__device__ __forceinline__ void free_stage(SharedStorage<Tile>& s, int stage, int lane) {
+template <class Tile, class Shared>
+__device__ __forceinline__ void free_stage(Shared& s, int stage, int lane) {
   if constexpr (Tile::kCluster == 1) {
     if (lane == 0) ptx::mbarrier_arrive(&s.free[stage]);
   } else {
@@ -48,10 +48,9 @@ __device__ __forceinline__ void with_operands(const GemmProblem& p, const Body& 
   return p.a.type == MYGEMM_R_16BF ? of_type(std::true_type{}) : of_type(std::false_type{});
 }
 
-// Adds the products of `steps` k steps to `sum`, those in the ring from `place` on; the first of
-// them is there.
-template <class Operands, class Tile>
-__device__ __forceinline__ void multiply(Results<Tile>& sum, SharedStorage<Tile>& s,
+// Adds the products of `steps` k steps to `sum`, those in the ring of `s` from `place` on.
+template <class Operands, class Tile, class Shared>
+__device__ __forceinline__ void multiply(Results<Tile>& sum, Shared& s,
                                          persistent::RingPlace<Tile::kStages>& place, int steps,
                                          int warp, int lane) {
   constexpr bool kMNMajorA = Operands::kA == Major::kMN, kMNMajorB = Operands::kB == Major::kMN;
@@ -77,12 +76,12 @@ __device__ __forceinline__ void multiply(Results<Tile>& sum, SharedStorage<Tile>
     }
     ptx::wgmma_commit();
     ptx::wgmma_wait_for_operands<1>();
-    if (step > 0) free_stage(s, previous, lane);
+    if (step > 0) free_stage<Tile>(s, previous, lane);
     previous = place.slot;
     place.advance(1);
   }
   ptx::wgmma_wait(sum);
-  free_stage(s, previous, lane);
+  free_stage<Tile>(s, previous, lane);
   if (steps == 0) place.advance(1);
 }
 

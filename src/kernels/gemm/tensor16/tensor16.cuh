@@ -116,10 +116,11 @@ namespace tensor16 {
 // The map of an operand of `extent` rows of op(A) or columns of op(B), as load_boxes() fetches
 // `lines` of them for `blocks` blocks.
 inline Status make_map(OperandMap* map, const Operand& x, bool k_major, int64_t extent, int64_t k,
-                       int64_t batch_count, int lines, int blocks) {
-  return k_major
-             ? persistent::make_map(map, x, k, extent, batch_count, 64, lines / blocks, true, false)
-             : persistent::make_map(map, x, extent, k, batch_count, 64, 64 / blocks, true, false);
+                       int64_t batch_count, int lines, int blocks, bool fetches_256 = false) {
+  return k_major ? persistent::make_map(map, x, k, extent, batch_count, 64, lines / blocks, true,
+                                        fetches_256)
+                 : persistent::make_map(map, x, extent, k, batch_count, 64, 64 / blocks, true,
+                                        fetches_256);
 }
 
 }  // namespace tensor16

@@ -56,11 +56,12 @@ using Tensor16Lines_128x128 = Tensor16Tile<128, 6, 1, false>;
 // products with ten tiles each.
 constexpr double kL2RateOfOne = 81e9, kTwoLines = 1.23, kTwoLinesOfSectors = 1.7;
 
-inline double l2_factor(const Operand& x) {
+inline double l2_factor(const Operand& x, double two_lines = kTwoLines,
+                        double two_lines_of_sectors = kTwoLinesOfSectors) {
   // Only lower bits count, so the product may overflow.
   const auto all = reinterpret_cast<uintptr_t>(x.data) |
                    static_cast<uintptr_t>(x.ld) * static_cast<uintptr_t>(element_bytes(x.type));
-  return all % 128 == 0 ? 1.0 : all % 32 == 0 ? kTwoLines : kTwoLinesOfSectors;
+  return all % 128 == 0 ? 1.0 : all % 32 == 0 ? two_lines : two_lines_of_sectors;
 }
 
 template <class Tile, bool kStreamK>

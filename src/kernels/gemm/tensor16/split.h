@@ -1,0 +1,181 @@
+// Products of 16-bit operands on tensor cores with cluster split-K, for those of few tiles and for
+// a thin side: block tiles, configuration and launch. Pure.
+//
+// A tile has kRows rows of X by kBlockN of Y: X is the operand of the one side of D, Y that of the
+// other, either way round. The blocks of a cluster share its k, and each finishes its share of the
+// results, whose sums it reads from all of them.
+#pragma once
+
+#include "kernels/gemm/cluster_sum.h"
+#include "kernels/gemm/tensor16/tensor16.h"
+
+namespace mygemm {
+
+// One block a multiprocessor: two with half the stages each took up to 15 % longer (H200, one side
+// of 8 to 256).
+template <int kBlockN_, int kStages_>
+struct Tensor16SplitTile {
+  static constexpr int kRows = 128, kBlockN = kBlockN_, kBlockK = 64;
+  static constexpr int kStages = kStages_, kRegisterBlocks = 1;
+  static constexpr int kCluster = 1;  // no blocks share copies
+  static constexpr int kConsumerWarps = 8, kThreads = 32 * (kConsumerWarps + 1);
+  static constexpr int kLineBytes = 128;
+  static constexpr int kStageA = kRows * kLineBytes, kStageB = kBlockN * kLineBytes;  // bytes
+  // Sums in lines along the contiguous side of D, of X or of Y. Padding: the stores of a warp have
+  // no bank conflicts.
+  static constexpr int kPitchX = kRows + 4, kPitchY = kBlockN + 8;
+  static constexpr int kSumBytes =
+      4 * (kBlockN * kPitchX > kRows * kPitchY ? kBlockN * kPitchX : kRows * kPitchY);
+  static constexpr int kBarrierBytes = 1024;  // with the padding behind them
+  static constexpr int kSharedBytes = kStages * (kStageA + kStageB) + kBarrierBytes;
+  static_assert(kSumBytes <= kStages * (kStageA + kStageB), "sums take the place of stages");
+};
+
+using Tensor16Split_128x64 = Tensor16SplitTile<64, 8>;
+using Tensor16Split_128x128 = Tensor16SplitTile<128, 6>;
+
+namespace tensor16 {
+
+// Figures of the estimate, fitted to 3600 measurements of 258 products, half of them with a side of
+// 8 to 256, on an H200: within 16 %. From the launch to the first products; the fill of the stages
+// and the exchange of sums, for an element of a tile; bytes a second from L2 to a multiprocessor,
+// and the factors of l2_factor(); the share of reads by other column tiles that go to memory again.
+constexpr double kSplitFillSeconds = 1.4e-6, kSplitElementSeconds = 2.4e-10;
+constexpr double kSplitL2RateOfOne = 97e9, kSplitTwoLines = 1.15, kSplitTwoLinesOfSectors = 1.32;
+constexpr double kReadAgain = 0.1;
+// Fewest k of a block of a cluster.
+constexpr int64_t kLeastKPerBlock = 128;
+
+// The clusters of so many blocks that run at once. Of sizes that are no powers of two, no fewer:
+// a GPU has at most eight processing clusters, each of which leaves less than one cluster unused.
+inline int clusters_at_once(const DeviceTraits& device, int blocks) {
+  switch (blocks) {
+    case 1: return device.num_sms;
+    case 2: return device.clusters[1];
+    case 4: return device.clusters[2];
+    case 8: return device.clusters[3];
+    default: return (device.num_sms - 8 * (blocks - 1)) / blocks;
+  }
+}
+
+// How a product is divided into blocks, with an estimate.
+struct SplitDivision {
+  bool transposed = false;  // X is op(B)
+  int splits = 1;
+  double seconds = 0;
+};
+
+template <class Tile>
+double split_seconds(const SplitDivision& division, const GemmFigures& figures,
+                     const GemmFacts& facts, const DeviceTraits& device) {
+  const GemmProblem& p = facts.problem;
+  const Operand &x = division.transposed ? p.b : p.a, &y = division.transposed ? p.a : p.b;
+  const int64_t rows = division.transposed ? p.n : p.m, columns = division.transposed ? p.m : p.n;
+  const auto factor = [](const Operand& operand) {
+    return l2_factor(operand, kSplitTwoLines, kSplitTwoLinesOfSectors);
+  };
+  const auto tiles_m = static_cast<double>(ceil_div(rows, Tile::kRows));
+  const auto tiles_n = static_cast<double>(ceil_div(columns, Tile::kBlockN));
+  const double tiles = tiles_m * tiles_n * static_cast<double>(p.batch_count);
+  const double steps = static_cast<double>(ceil_div(ceil_div(p.k, Tile::kBlockK), division.splits));
+  const double lines = static_cast<double>(std::min<int64_t>(rows, Tile::kRows)) * factor(x) +
+                       static_cast<double>(std::min<int64_t>(columns, Tile::kBlockN)) * factor(y);
+  const double step = std::max(
+      lines * Tile::kLineBytes / kSplitL2RateOfOne,
+      2.0 * Tile::kRows * Tile::kBlockN * Tile::kBlockK / (facts.sm_flops * figures.efficiency));
+  const double rounds = estimate::rounded_up(tiles / clusters_at_once(device, division.splits));
+  const double computing =
+      rounds * (steps * step + kSplitElementSeconds * Tile::kRows * Tile::kBlockN);
+  // The operand of the longer side is read by the tiles along the other one.
+  const double readers = rows >= columns ? tiles_n : tiles_m;
+  const double again = facts.operand_bytes * facts.k *
+                       static_cast<double>(std::max(rows, columns)) * (readers - 1.0) *
+                       static_cast<double>(p.batch_count);
+  const double moving =
+      (facts.memory_seconds + kReadAgain * again / device.memory_bandwidth) * factor(x);
+  return kOverlappedLaunchSeconds + kSplitFillSeconds + estimate::overlapped(computing, moving);
+}
+
+// The fastest of both ways round and of all clusters.
+template <class Tile>
+SplitDivision fastest_division(const GemmFigures& figures, const GemmFacts& facts,
+                               const DeviceTraits& device) {
+  SplitDivision best;
+  best.seconds = std::numeric_limits<double>::infinity();
+  for (const bool transposed : {false, true}) {
+    const int64_t rows = transposed ? facts.problem.n : facts.problem.m;
+    const int64_t columns = transposed ? facts.problem.m : facts.problem.n;
+    // Half of a tile's rows would be outside D. H200, 4096 x 64 x 4096: 19.1 us, 13.7 us with the
+    // longer side as rows.
+    if (rows <= Tile::kRows / 2 && rows < columns) continue;
+    for (const int splits : {1, 2, 3, 4, 6, 8}) {
+      const bool fits =
+          facts.problem.k >= kLeastKPerBlock * splits && clusters_at_once(device, splits) > 0;
+      if (splits > 1 && !fits) break;
+      SplitDivision division{transposed, splits};
+      division.seconds = split_seconds<Tile>(division, figures, facts, device);
+      if (division.seconds < best.seconds) best = division;
+    }
+  }
+  return best;
+}
+
+}  // namespace tensor16
+
+template <class Tile>
+const char* configure_tensor16_split(const GemmKernel& kernel, const GemmFacts& facts,
+                                     const DeviceTraits& device, const PlanOptions&,
+                                     GemmConfig* config) {
+  const GemmProblem& p = facts.problem;
+  if (p.scales_only()) return "nothing is read of A and B";
+  if (std::max({p.m, p.n, p.k}) > persistent::kMostExtent)
+    return "m, n or k of 2^31 - 1024 and more";
+  if (!(has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count))) {
+    return "no tensor map describes both operands";
+  }
+  set_block<Tile>(config, device);
+  const tensor16::SplitDivision division =
+      tensor16::fastest_division<Tile>(kernel.figures, facts, device);
+  config->transposed = division.transposed;
+  config->block_m = Tile::kRows;
+  config->block_n = Tile::kBlockN;
+  config->block_k = Tile::kBlockK;
+  config->tiles_m = ceil_div(config->transposed ? p.n : p.m, Tile::kRows);
+  config->tiles_n = ceil_div(config->transposed ? p.m : p.n, Tile::kBlockN);
+  const int splits = division.splits;
+  if (estimate::block_tiles(*config, p) * static_cast<double>(splits) >
+      static_cast<double>(kMostGridBlocks)) {
+    return kTooManyTiles;
+  }
+  set_blocks(config, p, splits);
+  config->splits = splits;
+  config->k_per_split = p.k;
+  if (splits > 1) {
+    config->k_split = KSplit::kCluster;
+    config->cluster_blocks = splits;
+    config->k_per_split = ceil_div(ceil_div(p.k, Tile::kBlockK), splits) * Tile::kBlockK;
+  }
+  config->load_a = config->load_b = OperandLoad::kTensorMap;
+  config->may_overlap = true;
+  config->seconds = division.seconds;
+  return nullptr;
+}
+
+template <class Tile>
+constexpr GemmBound tensor16_split_bound(const GemmFigures& figures) {
+  constexpr double kElements = static_cast<double>(Tile::kRows) * Tile::kBlockN;
+  return {.launches = kOverlappedLaunchSeconds + tensor16::kSplitFillSeconds,
+          .tile_fixed = tensor16::kSplitElementSeconds * kElements,
+          .least_tiles = 1.0,
+          .per_element = 1.0 / kElements,
+          .per_long = 1.0 / std::max(Tile::kRows, Tile::kBlockN),
+          .tile_flops = 2.0 * kElements / figures.efficiency,
+          .lone_share = 1.0 / kPortableCluster};
+}
+
+namespace cuda {
+template <class Tile>
+Status launch_gemm_tensor16_split(const GemmProblem&, const GemmConfig&, const LaunchContext&);
+}  // namespace cuda
+
+}  // namespace mygemm
