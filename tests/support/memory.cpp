@@ -28,8 +28,16 @@ void check(cudaError_t error, const char* call) {
   }
 }
 
+// Streams of tests do not wait for the default stream, on which cudaMemset() and copies from
+// pageable memory may still run when they return: on a busy GPU a workspace was poisoned while a
+// product used it.
+void await_default_stream() {
+  check(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
+}
+
 void fill_with_poison(unsigned char* region, size_t bytes) {
   check(cudaMemset(region, kPoison, bytes), "cudaMemset");
+  await_default_stream();
 }
 
 unsigned char* allocate(size_t bytes) {
@@ -44,6 +52,7 @@ void release(unsigned char* region, size_t) { static_cast<void>(cudaFree(region)
 
 void copy_to(void* to, const void* from, size_t bytes) {
   check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+  await_default_stream();
 }
 
 void copy_from(void* to, const void* from, size_t bytes) {
