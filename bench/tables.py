@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Tables of speed for README.md, docs/performance.md and docs/scale-out.md, from bench/results/.
+"""Tables of speed for README.md, docs/performance.md, docs/invariance.md and docs/scale-out.md,
+from bench/results/.
 
 Usage: bench/tables.py             prints the tables
        bench/tables.py --write     puts them into the blocks of the documents
@@ -15,6 +16,7 @@ import pathlib
 import blocks
 import runs
 import scale_out_table
+import tables_16
 from cells import (figure, first_of_each, geometric_mean, microseconds, ratio, span,
                    times)
 
@@ -26,6 +28,7 @@ FILES = {"default": "h200-sgemm-default.json", "strict": "h200-sgemm.json",
          "softmax": "h200-softmax.json", "cross_entropy": "h200-cross-entropy.json",
          "transpose": "h200-transpose.json", "hot": "h200-transpose-hot.json",
          "overhead": "h200-overhead.json", "products_16": "h200-products-16.json",
+         "invariant_16": "h200-products-16-invariant.json",
          "scale_out": "h100-scale-out.json"}
 NO_RUN = "No such run is in the repository yet.\n"
 SHORT = 5e-3  # ms; the launch is a large part of a cuBLAS product that takes no longer
@@ -169,25 +172,6 @@ def triangles(run):
                           "speed over `cublasSsyrkx`", "over mygemm's own whole product"], lines) +
             "\n" + source(run, "triangles") +
             f"\nSpeed over `cublasSsyrkx`: {span(results, 'cublas')}.\n")
-
-
-def products_16(run):
-    """Products of 16-bit operands, by the suites of torch_products.py."""
-    text = ""
-    titles = {"squares": "Squares", "shapes": "Other shapes", "skinny": "m or n of 1 to 64",
-              "odd": "Odd sides and leading dimensions", "random": "Random multiples of 8"}
-    results = runs.measured(run, "gemm")
-    for suite, title in titles.items():
-        chosen = [r for r in results if r["shape"]["suite"] == suite]
-        if not chosen:
-            continue
-        lines = [[r["label"].replace(" x ", " × "), microseconds(r), figure(r["rate"]),
-                  r["kernel"], times(r, "PyTorch")] for r in chosen]
-        text += f"{title}:\n\n" + blocks.table(
-            ["m × n × k, op, types", "µs", "TFLOP/s", "kernel",
-             f"speed over PyTorch {run['pytorch']}"], lines)
-        text += f"\nSpeed over PyTorch: {span(chosen, 'PyTorch')}.\n\n"
-    return text + source(run, "products_16")
 
 
 # ---- softmax and transposes --------------------------------------------------------------------
@@ -360,7 +344,8 @@ def documents(all_runs):
                [("random_default", "default", ["cublas"]), ("random", "strict", list(PEERS))]},
             "data": products_by_data(all_runs["data"]) if "data" in all_runs else NO_RUN,
             "triangles": triangles(all_runs["triangles"]) if "triangles" in all_runs else NO_RUN,
-            "products_16": (products_16(all_runs["products_16"])
+            "products_16": (tables_16.products(all_runs["products_16"]) +
+                            source(all_runs["products_16"], "products_16")
                             if "products_16" in all_runs else NO_RUN),
             "softmax": softmax(all_runs["softmax"]),
             "cross_entropy": cross_entropy(all_runs["cross_entropy"]),
@@ -369,6 +354,11 @@ def documents(all_runs):
             "hot": transpose_tables(all_runs["hot"], "hot", {
                 "4-byte elements, square": runs.measured(all_runs["hot"], "transpose")}),
             "overhead": overhead(all_runs["overhead"])}),
+        "docs/invariance.md": named({
+            "invariant_16": (tables_16.invariance(all_runs["invariant_16"],
+                                                  all_runs["products_16"]) +
+                             source(all_runs["invariant_16"], "invariant_16")
+                             if "invariant_16" in all_runs else NO_RUN)}),
         "docs/scale-out.md": named({
             "scale_out": (scale_out_table.table(all_runs["scale_out"], FILES["scale_out"])
                           if "scale_out" in all_runs else NO_RUN)}),

@@ -1,0 +1,42 @@
+"""Tables of products of 16-bit operands, from runs of torch_products.py, for tables.py."""
+
+import blocks
+import runs
+from cells import figure, geometric_mean, microseconds, span, times
+
+TITLES = {"squares": "Squares", "shapes": "Other shapes", "skinny": "m or n of 1 to 64",
+          "odd": "Odd sides and leading dimensions", "random": "Random multiples of 8"}
+
+
+def name(result):
+    return result["label"].replace(" x ", " × ")
+
+
+def products(run):
+    """By the suites of torch_products.py."""
+    text = ""
+    results = runs.measured(run, "gemm")
+    for suite, title in TITLES.items():
+        chosen = [r for r in results if r["shape"]["suite"] == suite]
+        if not chosen:
+            continue
+        lines = [[name(r), microseconds(r), figure(r["rate"]), r["kernel"], times(r, "PyTorch")]
+                 for r in chosen]
+        text += f"{title}:\n\n" + blocks.table(
+            ["m × n × k, op, types", "µs", "TFLOP/s", "kernel",
+             f"speed over PyTorch {run['pytorch']}"], lines)
+        text += f"\nSpeed over PyTorch: {span(chosen, 'PyTorch')}.\n\n"
+    return text
+
+
+def invariance(batch, plain):
+    """Batch-invariant products beside those of the plan's free choice."""
+    free = {r["label"]: r for r in runs.measured(plain, "gemm")}
+    pairs = [(r, free[r["label"]]) for r in runs.measured(batch, "gemm") if r["label"] in free]
+    speeds = [of_free["ms"]["median"] / r["ms"]["median"] for r, of_free in pairs]
+    lines = [[name(r), of_free["kernel"], microseconds(of_free), r["kernel"], microseconds(r),
+              f"{speed:.2f}"] for (r, of_free), speed in zip(pairs, speeds)]
+    return ("Random multiples of 8:\n\n" + blocks.table(
+        ["m × n × k, op, types", "kernel", "µs", "batch-invariant", "µs", "speed kept"], lines) +
+            f"\nSpeed kept: {geometric_mean(speeds):.2f} in the geometric mean, "
+            f"{min(speeds):.2f} at the least. ")
