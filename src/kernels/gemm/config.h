@@ -132,7 +132,10 @@ constexpr const char* kTooManyTiles = "more block tiles than a grid can have";
 // Sets a grid of blocks_per_tile blocks for each tile of every matrix; false where a grid cannot
 // have as many.
 inline bool set_blocks(GemmConfig* config, const GemmProblem& p, int64_t blocks_per_tile) {
-  if (estimate::block_tiles(*config, p) > static_cast<double>(kMostGridBlocks)) return false;
+  if (estimate::block_tiles(*config, p) * static_cast<double>(blocks_per_tile) >
+      static_cast<double>(kMostGridBlocks)) {
+    return false;
+  }
   // Unsigned: without matrices, the tiles of one may be any number, and the product is still 0.
   const uint64_t tiles = static_cast<uint64_t>(config->tiles_m) *
                          static_cast<uint64_t>(config->tiles_n) *

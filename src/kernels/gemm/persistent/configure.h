@@ -33,14 +33,20 @@ constexpr double kFixupElementSeconds = 3e-11;
 // The kernels count rows, columns and k with 32 bits, up to a tile past the end.
 constexpr int64_t kMostExtent = (int64_t{1} << 31) - 1025;
 
+// The reason why kernels that count so, by k steps, cannot compute the product.
+inline const char* unfit_for(const GemmProblem& p) {
+  if (p.scales_only()) return "nothing is read of A and B";
+  if (std::max({p.m, p.n, p.k}) > kMostExtent) return "m, n or k of 2^31 - 1024 and more";
+  return nullptr;
+}
+
 // Sets the tiles and the schedule, with all tiles data-parallel or with stream-K; returns the
 // reason where the kernel cannot run.
 template <class Tile>
 const char* schedule(const GemmFacts& facts, const DeviceTraits& device, const PlanOptions& options,
                      bool stream_k, GemmConfig* config) {
   const GemmProblem& p = facts.problem;
-  if (p.scales_only()) return "nothing is read of A and B";
-  if (std::max({p.m, p.n, p.k}) > kMostExtent) return "m, n or k of 2^31 - 1024 and more";
+  if (const char* reason = unfit_for(p)) return reason;
   config->block_m = Tile::kBlockM;
   config->block_n = Tile::kBlockN;
   config->block_k = Tile::kBlockK;

@@ -3,10 +3,12 @@
 //
 // A tile has kRows rows of X by kBlockN of Y: X is the operand of the one side of D, Y that of the
 // other, either way round. The blocks of a cluster share its k, and each finishes its share of the
-// results, whose sums it reads from all of them.
+// results, whose sums it reads from all of them: sums that are sent, as by ClusterSum, would need
+// shared memory beside the stages.
 #pragma once
 
-#include "kernels/gemm/cluster_sum.h"
+#include <limits>
+
 #include "kernels/gemm/tensor16/tensor16.h"
 
 namespace mygemm {
@@ -65,36 +67,54 @@ struct SplitDivision {
   double seconds = 0;
 };
 
+// One way round, with all that does not depend on how many blocks share k.
 template <class Tile>
-double split_seconds(const SplitDivision& division, const GemmFigures& figures,
-                     const GemmFacts& facts, const DeviceTraits& device) {
-  const GemmProblem& p = facts.problem;
-  const Operand &x = division.transposed ? p.b : p.a, &y = division.transposed ? p.a : p.b;
-  const int64_t rows = division.transposed ? p.n : p.m, columns = division.transposed ? p.m : p.n;
-  const auto factor = [](const Operand& operand) {
-    return l2_factor(operand, kSplitTwoLines, kSplitTwoLinesOfSectors);
-  };
-  const auto tiles_m = static_cast<double>(ceil_div(rows, Tile::kRows));
-  const auto tiles_n = static_cast<double>(ceil_div(columns, Tile::kBlockN));
-  const double tiles = tiles_m * tiles_n * static_cast<double>(p.batch_count);
-  const double steps = static_cast<double>(ceil_div(ceil_div(p.k, Tile::kBlockK), division.splits));
-  const double lines = static_cast<double>(std::min<int64_t>(rows, Tile::kRows)) * factor(x) +
-                       static_cast<double>(std::min<int64_t>(columns, Tile::kBlockN)) * factor(y);
-  const double step = std::max(
-      lines * Tile::kLineBytes / kSplitL2RateOfOne,
-      2.0 * Tile::kRows * Tile::kBlockN * Tile::kBlockK / (facts.sm_flops * figures.efficiency));
-  const double rounds = estimate::rounded_up(tiles / clusters_at_once(device, division.splits));
-  const double computing =
-      rounds * (steps * step + kSplitElementSeconds * Tile::kRows * Tile::kBlockN);
-  // The operand of the longer side is read by the tiles along the other one.
-  const double readers = rows >= columns ? tiles_n : tiles_m;
-  const double again = facts.operand_bytes * facts.k *
-                       static_cast<double>(std::max(rows, columns)) * (readers - 1.0) *
-                       static_cast<double>(p.batch_count);
-  const double moving =
-      (facts.memory_seconds + kReadAgain * again / device.memory_bandwidth) * factor(x);
-  return kOverlappedLaunchSeconds + kSplitFillSeconds + estimate::overlapped(computing, moving);
-}
+class SplitWay {
+ public:
+  SplitWay(bool transposed, const GemmFigures& figures, const GemmFacts& facts,
+           const DeviceTraits& device)
+      : device_(device),
+        rows_(transposed ? facts.problem.n : facts.problem.m),
+        columns_(transposed ? facts.problem.m : facts.problem.n),
+        steps_(ceil_div(facts.problem.k, Tile::kBlockK)) {
+    const GemmProblem& p = facts.problem;
+    const auto factor = [](const Operand& operand) {
+      return l2_factor(operand, kSplitTwoLines, kSplitTwoLinesOfSectors);
+    };
+    const double of_x = factor(transposed ? p.b : p.a), of_y = factor(transposed ? p.a : p.b);
+    const auto tiles_m = static_cast<double>(ceil_div(rows_, Tile::kRows));
+    const auto tiles_n = static_cast<double>(ceil_div(columns_, Tile::kBlockN));
+    const auto batch = static_cast<double>(p.batch_count);
+    tiles_ = tiles_m * tiles_n * batch;
+    const double lines = static_cast<double>(std::min<int64_t>(rows_, Tile::kRows)) * of_x +
+                         static_cast<double>(std::min<int64_t>(columns_, Tile::kBlockN)) * of_y;
+    step_seconds_ = std::max(
+        lines * Tile::kLineBytes / kSplitL2RateOfOne,
+        2.0 * Tile::kRows * Tile::kBlockN * Tile::kBlockK / (facts.sm_flops * figures.efficiency));
+    // The operand of the longer side is read by the tiles along the other one.
+    const double readers = rows_ >= columns_ ? tiles_n : tiles_m;
+    const double again = facts.operand_bytes * facts.k *
+                         static_cast<double>(std::max(rows_, columns_)) * (readers - 1.0) * batch;
+    moving_ = (facts.memory_seconds + kReadAgain * again / device.memory_bandwidth) * of_x;
+  }
+
+  // Half of a tile's rows would be outside D. H200, 4096 x 64 x 4096: 19.1 us, 13.7 us with the
+  // longer side as rows.
+  bool wastes_rows() const { return rows_ <= Tile::kRows / 2 && rows_ < columns_; }
+
+  double seconds(int splits) const {
+    const auto steps = static_cast<double>(ceil_div(steps_, splits));
+    const double rounds = estimate::rounded_up(tiles_ / clusters_at_once(device_, splits));
+    const double computing =
+        rounds * (steps * step_seconds_ + kSplitElementSeconds * Tile::kRows * Tile::kBlockN);
+    return kOverlappedLaunchSeconds + kSplitFillSeconds + estimate::overlapped(computing, moving_);
+  }
+
+ private:
+  const DeviceTraits& device_;
+  int64_t rows_, columns_, steps_;
+  double tiles_, step_seconds_, moving_;
+};
 
 // The fastest of both ways round and of all clusters.
 template <class Tile>
@@ -103,18 +123,14 @@ SplitDivision fastest_division(const GemmFigures& figures, const GemmFacts& fact
   SplitDivision best;
   best.seconds = std::numeric_limits<double>::infinity();
   for (const bool transposed : {false, true}) {
-    const int64_t rows = transposed ? facts.problem.n : facts.problem.m;
-    const int64_t columns = transposed ? facts.problem.m : facts.problem.n;
-    // Half of a tile's rows would be outside D. H200, 4096 x 64 x 4096: 19.1 us, 13.7 us with the
-    // longer side as rows.
-    if (rows <= Tile::kRows / 2 && rows < columns) continue;
+    const SplitWay<Tile> way(transposed, figures, facts, device);
+    if (way.wastes_rows()) continue;
     for (const int splits : {1, 2, 3, 4, 6, 8}) {
       const bool fits =
           facts.problem.k >= kLeastKPerBlock * splits && clusters_at_once(device, splits) > 0;
       if (splits > 1 && !fits) break;
-      SplitDivision division{transposed, splits};
-      division.seconds = split_seconds<Tile>(division, figures, facts, device);
-      if (division.seconds < best.seconds) best = division;
+      const double seconds = way.seconds(splits);
+      if (seconds < best.seconds) best = {transposed, splits, seconds};
     }
   }
   return best;
@@ -127,12 +143,8 @@ const char* configure_tensor16_split(const GemmKernel& kernel, const GemmFacts& 
                                      const DeviceTraits& device, const PlanOptions&,
                                      GemmConfig* config) {
   const GemmProblem& p = facts.problem;
-  if (p.scales_only()) return "nothing is read of A and B";
-  if (std::max({p.m, p.n, p.k}) > persistent::kMostExtent)
-    return "m, n or k of 2^31 - 1024 and more";
-  if (!(has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count))) {
-    return "no tensor map describes both operands";
-  }
+  if (const char* reason = persistent::unfit_for(p)) return reason;
+  if (const char* reason = unfit_for_maps(p)) return reason;
   set_block<Tile>(config, device);
   const tensor16::SplitDivision division =
       tensor16::fastest_division<Tile>(kernel.figures, facts, device);
@@ -143,11 +155,7 @@ const char* configure_tensor16_split(const GemmKernel& kernel, const GemmFacts& 
   config->tiles_m = ceil_div(config->transposed ? p.n : p.m, Tile::kRows);
   config->tiles_n = ceil_div(config->transposed ? p.m : p.n, Tile::kBlockN);
   const int splits = division.splits;
-  if (estimate::block_tiles(*config, p) * static_cast<double>(splits) >
-      static_cast<double>(kMostGridBlocks)) {
-    return kTooManyTiles;
-  }
-  set_blocks(config, p, splits);
+  if (!set_blocks(config, p, splits)) return kTooManyTiles;
   config->splits = splits;
   config->k_per_split = p.k;
   if (splits > 1) {

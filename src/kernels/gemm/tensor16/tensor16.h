@@ -64,6 +64,12 @@ inline double l2_factor(const Operand& x, double two_lines = kTwoLines,
   return all % 128 == 0 ? 1.0 : all % 32 == 0 ? two_lines : two_lines_of_sectors;
 }
 
+// The reason why tensor maps cannot bring both operands.
+inline const char* unfit_for_maps(const GemmProblem& p) {
+  const bool both = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
+  return both ? nullptr : "no tensor map describes both operands";
+}
+
 template <class Tile, bool kStreamK>
 const char* configure_tensor16(const GemmKernel& kernel, const GemmFacts& facts,
                                const DeviceTraits& device, const PlanOptions& options,
@@ -75,9 +81,8 @@ const char* configure_tensor16(const GemmKernel& kernel, const GemmFacts& facts,
   if (const char* reason = persistent::schedule<Tile>(facts, clusters, options, kStreamK, config)) {
     return reason;
   }
-  if (Tile::kMapped &&
-      !(has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count))) {
-    return "no tensor map describes both operands";
+  if (Tile::kMapped) {
+    if (const char* reason = unfit_for_maps(p)) return reason;
   }
   config->load_a = config->load_b = Tile::kMapped ? OperandLoad::kTensorMap : OperandLoad::kCopy16;
   config->blocks *= Tile::kCluster;
