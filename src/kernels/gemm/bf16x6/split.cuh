@@ -95,7 +95,6 @@ __device__ __forceinline__ void split_step(uint16_t (&to)[kPartsOfElement][kStag
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i) {
       const float4 first = x[i][0], second = x[i][1];
-      seen.see(first), seen.see(second);
       const Pairs pairs[4] = {
           kInPairs ? split(first.x, first.y) : split(first.x, second.x),
           kInPairs ? split(first.z, first.w) : split(first.y, second.y),
@@ -104,6 +103,9 @@ __device__ __forceinline__ void split_step(uint16_t (&to)[kPartsOfElement][kStag
       };
       store_pairs(to, place + (begin + i) * kApart, pairs);
     }
+    // Counted before they are split, 4096^3 takes 5 % longer in NT on an H200, and 1 % in TN.
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) seen.see(x[i][0]), seen.see(x[i][1]);
   }
 }
 

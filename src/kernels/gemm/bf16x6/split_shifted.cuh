@@ -41,12 +41,11 @@ __device__ __forceinline__ void split_shifted_columns(uint16_t (&to)[kPartsOfEle
     for (int i = 0; i < 2; ++i) {
       Pairs pairs[4];
 #pragma unroll
-      for (int t = 0; t < 4; ++t) {
-        seen.see(x[i][2 * t]), seen.see(x[i][2 * t + 1]);
-        pairs[t] = split(x[i][2 * t], x[i][2 * t + 1]);
-      }
+      for (int t = 0; t < 4; ++t) pairs[t] = split(x[i][2 * t], x[i][2 * t + 1]);
       store_pairs(to, place + (begin + i) * kAtOnce * kMaps * kLine, pairs);
     }
+#pragma unroll
+    for (int e = 0; e < 16; ++e) seen.see(x[e / 8][e % 8]);
   }
 }
 
@@ -86,12 +85,12 @@ __device__ __forceinline__ void split_shifted_lines(uint16_t (&to)[kPartsOfEleme
       exchange(x[half], chunk);
 #pragma unroll
       for (int pair = 0; pair < 2; ++pair) {
-        const float one = x[half][2 * pair], other = x[half][2 * pair + 1];
-        seen.see(one), seen.see(other);
-        pairs[2 * half + pair] = split(one, other);
+        pairs[2 * half + pair] = split(x[half][2 * pair], x[half][2 * pair + 1]);
       }
     }
     store_pairs(to, place + first * kLine, pairs);
+#pragma unroll
+    for (int e = 0; e < 8; ++e) seen.see(x[e / 4][e % 4]);
   }
 }
 
