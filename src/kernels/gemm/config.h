@@ -33,6 +33,7 @@ struct GemmFigures {
   double step_seconds = 0;          // a k step of a block that has a multiprocessor to itself
   double misaligned = 1.0;          // factor of a k step's time where A or B is not aligned
   double shifted = 1.0;             // tensor cores: the same where shifted tensor maps bring them
+  double shifted_tn = 1.0;          // the same in TN, where lines of both run along k
   double transposing = 1.0;         // tensor cores: factor where B must be transposed
   double fill_steps = 0;            // sliced: fixed overhead of a block, in k steps
   bool triangles = false;           // leaves the other triangle of D alone

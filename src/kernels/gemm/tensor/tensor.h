@@ -66,8 +66,9 @@ const char* configure_tensor(const GemmKernel& kernel, const GemmFacts& facts,
   const OperandLoad load = tensor::load_of<Tile>(p);
   config->load_a = config->load_b = load;
   const GemmFigures& figures = kernel.figures;
+  const double shifted = p.transa && !p.transb ? figures.shifted_tn : figures.shifted;
   const double step_factor = (load == OperandLoad::kTensorMap     ? 1.0
-                              : load == OperandLoad::kShiftedMaps ? figures.shifted
+                              : load == OperandLoad::kShiftedMaps ? shifted
                                                                   : figures.misaligned) *
                              (!p.transa && p.transb ? figures.transposing : 1.0);
   config->seconds = persistent::seconds<Tile>(*config, figures, step_factor, facts, device,
