@@ -118,7 +118,7 @@ TEST(TensorPlan, ShortSumsAreLeftToMultiplyAddsUnlessForced) {
            fast);
     }
   }
-  EXPECT_EQ(tested, 5 + 3 + 2);
+  EXPECT_EQ(tested, 5 + 4 + 2);
 }
 
 // C = A^T B^T is computed as its transposed, so that its tiles lie the other way.
