@@ -123,6 +123,26 @@ __device__ __forceinline__ void store_async_4(float* shared, uint64_t* barrier, 
 #endif
 }
 
+// ld.shared::cluster: the variable of block `rank` that is `shared` here. From the own block too.
+__device__ __forceinline__ int load_shared_4_of(unsigned rank, const int* shared) {
+  int value = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  __trap();
+#else
+  const auto here = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile(
+      "{\n"
+      ".reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %1, %2;\n"
+      "ld.shared::cluster.s32 %0, [there];\n"
+      "}"
+      : "=r"(value)
+      : "r"(here), "r"(rank)
+      : "memory");
+#endif
+  return value;
+}
+
 // ld.shared::cluster.v4: 16 bytes of the variable of block `rank` that is `shared` here, a multiple
 // of 16. From the own block too.
 __device__ __forceinline__ float4 load_shared_16_of(unsigned rank, const float* shared) {

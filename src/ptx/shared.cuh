@@ -30,9 +30,12 @@ __device__ __forceinline__ unsigned load_shared_4(unsigned address) {
   return value;
 }
 
-// st.shared: 4 bytes.
+// st.shared: 4 bytes. A float as such: taken for an unsigned, it had a second register (nvcc 13.0).
 __device__ __forceinline__ void store_shared_4(unsigned address, unsigned value) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+__device__ __forceinline__ void store_shared_4(unsigned address, float value) {
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
 }
 
 // st.shared.v2: 8 bytes to a multiple of 8.

@@ -63,34 +63,40 @@ constexpr unsigned kWgmmaMatrix = 1024 / 16 | 1u << 30;
 constexpr unsigned kWgmmaMatrixBf16 = 512 / 16 | 2u << 30;
 
 // The registers of results in wgmma instructions.
-#define WGMMA_NAMES_32                                                   \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15" \
-  ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define WGMMA_NAMES_64                                                               \
-  WGMMA_NAMES_32                                                                     \
-  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
-  ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define WGMMA_NAMES_80 \
-  WGMMA_NAMES_64       \
-  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
-#define WGMMA_NAMES_96                                                               \
-  WGMMA_NAMES_64                                                                     \
-  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79" \
-  ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define WGMMA_NAMES_128                                                                      \
-  WGMMA_NAMES_96                                                                             \
-  ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, " \
-  "%111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, "     \
-  "%125, %126, %127"
+#define WGMMA_NAMES_8 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define WGMMA_NAMES_16 WGMMA_NAMES_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define WGMMA_NAMES_24 WGMMA_NAMES_16 ", %16, %17, %18, %19, %20, %21, %22, %23"
+#define WGMMA_NAMES_32 WGMMA_NAMES_24 ", %24, %25, %26, %27, %28, %29, %30, %31"
+#define WGMMA_NAMES_40 WGMMA_NAMES_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define WGMMA_NAMES_48 WGMMA_NAMES_40 ", %40, %41, %42, %43, %44, %45, %46, %47"
+#define WGMMA_NAMES_56 WGMMA_NAMES_48 ", %48, %49, %50, %51, %52, %53, %54, %55"
+#define WGMMA_NAMES_64 WGMMA_NAMES_56 ", %56, %57, %58, %59, %60, %61, %62, %63"
+#define WGMMA_NAMES_72 WGMMA_NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71"
+#define WGMMA_NAMES_80 WGMMA_NAMES_72 ", %72, %73, %74, %75, %76, %77, %78, %79"
+#define WGMMA_NAMES_88 WGMMA_NAMES_80 ", %80, %81, %82, %83, %84, %85, %86, %87"
+#define WGMMA_NAMES_96 WGMMA_NAMES_88 ", %88, %89, %90, %91, %92, %93, %94, %95"
+#define WGMMA_NAMES_104 WGMMA_NAMES_96 ", %96, %97, %98, %99, %100, %101, %102, %103"
+#define WGMMA_NAMES_112 WGMMA_NAMES_104 ", %104, %105, %106, %107, %108, %109, %110, %111"
+#define WGMMA_NAMES_120 WGMMA_NAMES_112 ", %112, %113, %114, %115, %116, %117, %118, %119"
+#define WGMMA_NAMES_128 WGMMA_NAMES_120 ", %120, %121, %122, %123, %124, %125, %126, %127"
 #define WGMMA_RESULTS_8(i)                                                                    \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
       "+f"(d[i + 6]), "+f"(d[i + 7])
-#define WGMMA_RESULTS_32(i) \
-  WGMMA_RESULTS_8(i), WGMMA_RESULTS_8(i + 8), WGMMA_RESULTS_8(i + 16), WGMMA_RESULTS_8(i + 24)
-#define WGMMA_RESULTS_64(i) WGMMA_RESULTS_32(i), WGMMA_RESULTS_32(i + 32)
-#define WGMMA_RESULTS_80(i) WGMMA_RESULTS_64(i), WGMMA_RESULTS_8(i + 64), WGMMA_RESULTS_8(i + 72)
-#define WGMMA_RESULTS_96(i) WGMMA_RESULTS_64(i), WGMMA_RESULTS_32(i + 64)
-#define WGMMA_RESULTS_128(i) WGMMA_RESULTS_64(i), WGMMA_RESULTS_64(i + 64)
+#define WGMMA_RESULTS_16(i) WGMMA_RESULTS_8(i), WGMMA_RESULTS_8(i + 8)
+#define WGMMA_RESULTS_24(i) WGMMA_RESULTS_16(i), WGMMA_RESULTS_8(i + 16)
+#define WGMMA_RESULTS_32(i) WGMMA_RESULTS_24(i), WGMMA_RESULTS_8(i + 24)
+#define WGMMA_RESULTS_40(i) WGMMA_RESULTS_32(i), WGMMA_RESULTS_8(i + 32)
+#define WGMMA_RESULTS_48(i) WGMMA_RESULTS_40(i), WGMMA_RESULTS_8(i + 40)
+#define WGMMA_RESULTS_56(i) WGMMA_RESULTS_48(i), WGMMA_RESULTS_8(i + 48)
+#define WGMMA_RESULTS_64(i) WGMMA_RESULTS_56(i), WGMMA_RESULTS_8(i + 56)
+#define WGMMA_RESULTS_72(i) WGMMA_RESULTS_64(i), WGMMA_RESULTS_8(i + 64)
+#define WGMMA_RESULTS_80(i) WGMMA_RESULTS_72(i), WGMMA_RESULTS_8(i + 72)
+#define WGMMA_RESULTS_88(i) WGMMA_RESULTS_80(i), WGMMA_RESULTS_8(i + 80)
+#define WGMMA_RESULTS_96(i) WGMMA_RESULTS_88(i), WGMMA_RESULTS_8(i + 88)
+#define WGMMA_RESULTS_104(i) WGMMA_RESULTS_96(i), WGMMA_RESULTS_8(i + 96)
+#define WGMMA_RESULTS_112(i) WGMMA_RESULTS_104(i), WGMMA_RESULTS_8(i + 104)
+#define WGMMA_RESULTS_120(i) WGMMA_RESULTS_112(i), WGMMA_RESULTS_8(i + 112)
+#define WGMMA_RESULTS_128(i) WGMMA_RESULTS_120(i), WGMMA_RESULTS_8(i + 120)
 // An instruction with kCount results of a lane. Its other operands have the numbers from kCount on:
 // four registers of A, the descriptor of B, whether to add; then `options`, as text that ends the
 // list, whose one operand is `option`.
@@ -189,17 +195,37 @@ __device__ __forceinline__ void wgmma_16(float (&d)[kN / 2], unsigned a, unsigne
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __trap();
 #else
-  static_assert(kN == 64 || kN == 128 || kN == 160 || kN == 192 || kN == 256);
+  static_assert(kN % 16 == 0 && 32 <= kN && kN <= 256);
   const uint64_t matrix_a = uint64_t{kWgmmaMatrix} << 32 | a;
   const uint64_t matrix_b = uint64_t{kWgmmaMatrix} << 32 | b;
-  if constexpr (kN == 64) {
+  if constexpr (kN == 32) {
+    WGMMA_SHARED(16, "m64n32k16", "%16", "%17", "%18", "%19", "%20");
+  } else if constexpr (kN == 48) {
+    WGMMA_SHARED(24, "m64n48k16", "%24", "%25", "%26", "%27", "%28");
+  } else if constexpr (kN == 64) {
     WGMMA_SHARED(32, "m64n64k16", "%32", "%33", "%34", "%35", "%36");
+  } else if constexpr (kN == 80) {
+    WGMMA_SHARED(40, "m64n80k16", "%40", "%41", "%42", "%43", "%44");
+  } else if constexpr (kN == 96) {
+    WGMMA_SHARED(48, "m64n96k16", "%48", "%49", "%50", "%51", "%52");
+  } else if constexpr (kN == 112) {
+    WGMMA_SHARED(56, "m64n112k16", "%56", "%57", "%58", "%59", "%60");
   } else if constexpr (kN == 128) {
     WGMMA_SHARED(64, "m64n128k16", "%64", "%65", "%66", "%67", "%68");
+  } else if constexpr (kN == 144) {
+    WGMMA_SHARED(72, "m64n144k16", "%72", "%73", "%74", "%75", "%76");
   } else if constexpr (kN == 160) {
     WGMMA_SHARED(80, "m64n160k16", "%80", "%81", "%82", "%83", "%84");
+  } else if constexpr (kN == 176) {
+    WGMMA_SHARED(88, "m64n176k16", "%88", "%89", "%90", "%91", "%92");
   } else if constexpr (kN == 192) {
     WGMMA_SHARED(96, "m64n192k16", "%96", "%97", "%98", "%99", "%100");
+  } else if constexpr (kN == 208) {
+    WGMMA_SHARED(104, "m64n208k16", "%104", "%105", "%106", "%107", "%108");
+  } else if constexpr (kN == 224) {
+    WGMMA_SHARED(112, "m64n224k16", "%112", "%113", "%114", "%115", "%116");
+  } else if constexpr (kN == 240) {
+    WGMMA_SHARED(120, "m64n240k16", "%120", "%121", "%122", "%123", "%124");
   } else if constexpr (kN == 256) {
     WGMMA_SHARED(128, "m64n256k16", "%128", "%129", "%130", "%131", "%132");
   }
@@ -224,15 +250,36 @@ __device__ __forceinline__ void wgmma_wait_for_operands() {
 #undef WGMMA_32
 #undef WGMMA
 #undef WGMMA_RESULTS_128
+#undef WGMMA_RESULTS_120
+#undef WGMMA_RESULTS_112
+#undef WGMMA_RESULTS_104
 #undef WGMMA_RESULTS_96
+#undef WGMMA_RESULTS_88
 #undef WGMMA_RESULTS_80
+#undef WGMMA_RESULTS_72
 #undef WGMMA_RESULTS_64
+#undef WGMMA_RESULTS_56
+#undef WGMMA_RESULTS_48
+#undef WGMMA_RESULTS_40
 #undef WGMMA_RESULTS_32
+#undef WGMMA_RESULTS_24
+#undef WGMMA_RESULTS_16
 #undef WGMMA_RESULTS_8
 #undef WGMMA_NAMES_128
+#undef WGMMA_NAMES_120
+#undef WGMMA_NAMES_112
+#undef WGMMA_NAMES_104
 #undef WGMMA_NAMES_96
+#undef WGMMA_NAMES_88
 #undef WGMMA_NAMES_80
+#undef WGMMA_NAMES_72
 #undef WGMMA_NAMES_64
+#undef WGMMA_NAMES_56
+#undef WGMMA_NAMES_48
+#undef WGMMA_NAMES_40
 #undef WGMMA_NAMES_32
+#undef WGMMA_NAMES_24
+#undef WGMMA_NAMES_16
+#undef WGMMA_NAMES_8
 
 }  // namespace mygemm::ptx

@@ -5,6 +5,7 @@ from mutant_list import Mutant
 SHAPES = "Rows/Gemm16BitRow.ShapesOperationsAndLayouts/"
 LONG_K = "Rows/Gemm16BitRow.LongK/"
 INTEGERS_16 = "Rows/Gemm16BitRow.IntegersAreRoundedOnce/"
+EITHER_SIDE = "Rows/Gemm16BitRow.TilesAlongEitherSide/"
 FEED = "kernels/gemm/tensor16/feed.cuh"
 LINES = "kernels/gemm/tensor16/lines.cuh"
 MULTIPLY = "kernels/gemm/tensor16/multiply.cuh"
@@ -14,7 +15,8 @@ SPLIT = "kernels/gemm/tensor16/split.cuh"
 
 
 def tile(name):
-    return {"compiled": "kernels/gemm/tensor16/tensor16.cu", "instance": name}
+    source = "clusters" if "x128_" in name else "blocks"
+    return {"compiled": f"kernels/gemm/tensor16/{source}.cu", "instance": name}
 
 
 SPLIT_TILE = {"compiled": "kernels/gemm/tensor16/split.cu", "instance": "Tensor16Split_128x64"}
@@ -30,8 +32,11 @@ TENSOR16_MUTANTS = [
     Mutant("gemm tensor16: the last products are not awaited", MULTIPLY,
            "  ptx::wgmma_wait(sum);\n", "", SHAPES + "tensor16_64x128", **tile("Tensor16_64x128")),
     Mutant("gemm tensor16: the partner's copy of a stage is not given back", MULTIPLY,
-           "if (lane < Tile::kCluster)", "if (lane == 0)",
-           LONG_K + "tensor16_128x256", **tile("Tensor16_128x256")),
+           "arrives(lane < kM + kN - 1)", "arrives(lane == 0)",
+           LONG_K + "tensor16_224x128_2x1", **tile("Tensor16_224x128_2x1")),
+    Mutant("gemm tensor16: a stage is not given back in blocks with the same rows", MULTIPLY,
+           "(lane - kM + 1) * kM", "0",
+           LONG_K + "tensor16_160x128_2x2", **tile("Tensor16_160x128_2x2")),
     Mutant("gemm tensor16: both warpgroups multiply the first rows", MULTIPLY,
            "warp / 4 * (64 * Tile::kLineBytes)", "warp / 8 * (64 * Tile::kLineBytes)",
            SHAPES + "tensor16_64x128", **tile("Tensor16_64x128")),
@@ -43,21 +48,36 @@ TENSOR16_MUTANTS = [
            SHAPES + "tensor16_64x128", few_blocks=True, **tile("Tensor16_64x128")),
     Mutant("gemm tensor16: a partial tile is announced before all of it is there", MACHINE,
            "ptx::meet_at_barrier(kConsumersBarrier, kThreads);\n      if (thread == 0)",
-           "if (thread == 0)", LONG_K + "tensor16_streamk_128x128", few_resident=True,
-           **tile("Tensor16_128x128")),
+           "if (thread == 0)", LONG_K + "tensor16_streamk_256x128", few_resident=True,
+           **tile("Tensor16_256x128")),
     Mutant("gemm tensor16: partial tiles are not added", MACHINE,
            "add_partial<Tile>(sum, partial_tiles[other], thread);", "",
-           LONG_K + "tensor16_streamk_160x128", few_resident=True, **tile("Tensor16_160x128")),
+           LONG_K + "tensor16_streamk_256x128", few_resident=True, **tile("Tensor16_256x128")),
+    Mutant("gemm tensor16: partial tiles of blocks of other ranks are awaited", MACHINE,
+           "{first, end}, thread, Tile::kCluster)", "{first, end}, thread, 1)",
+           LONG_K + "tensor16_streamk_160x128_2x2", few_resident=True,
+           **tile("Tensor16_160x128_2x2")),
+    Mutant("gemm tensor16: blocks of a cluster leave one partial tile", MACHINE,
+           "cluster * Tile::kCluster + static_cast<int>(ptx::cluster_rank())",
+           "cluster * Tile::kCluster",
+           LONG_K + "tensor16_streamk_160x128_2x2", few_resident=True,
+           **tile("Tensor16_160x128_2x2")),
     Mutant("gemm tensor16: the second block of a pair stores over the first", MACHINE,
-           "static_cast<int>(ptx::cluster_rank()) * Tile::kRows", "0",
-           SHAPES + "tensor16_192x256", **tile("Tensor16_192x256")),
+           "in_cluster = SameColumns<Tile>::of_block().number * Tile::kRows", "in_cluster = 0",
+           SHAPES + "tensor16_224x128_2x1", **tile("Tensor16_224x128_2x1")),
+    Mutant("gemm tensor16: blocks with the same rows store the same columns", MACHINE,
+           "item.column + SameRows<Tile>::of_block().number * Tile::kColumns", "item.column",
+           SHAPES + "tensor16_160x128_2x2", **tile("Tensor16_160x128_2x2")),
     Mutant("gemm tensor16: both blocks of a pair bring the first rows", FEED,
-           "return load(stage + rank * kPart * 128, k, origin + rank * kPart);",
-           "return load(stage + rank * kPart * 128, k, origin);",
-           SHAPES + "tensor16_160x256", **tile("Tensor16_160x256")),
+           "return load(stage + part * kPart * 128, k, origin + part * kPart);",
+           "return load(stage + part * kPart * 128, k, origin);",
+           SHAPES + "tensor16_208x128_2x1", **tile("Tensor16_208x128_2x1")),
     Mutant("gemm tensor16: both blocks of a pair bring the first k", FEED,
-           "origin + first, k + rank * kPartOfK", "origin + first, k",
-           SHAPES + "tensor16_160x256", **tile("Tensor16_160x256")),
+           "origin + first, k + part * kPartOfK", "origin + first, k",
+           SHAPES + "tensor16_208x128_2x1", **tile("Tensor16_208x128_2x1")),
+    Mutant("gemm tensor16: a block's copies go to blocks of the first rank alone", FEED,
+           "return all << first;", "return all;",
+           SHAPES + "tensor16_160x128_2x2", **tile("Tensor16_160x128_2x2")),
     Mutant("gemm tensor16: a stage is filled before it is free", FEED,
            "work.await_stage();\n    work.announce();\n    const int slot = work.place.slot, k",
            "work.announce();\n    const int slot = work.place.slot, k",
@@ -72,13 +92,20 @@ TENSOR16_MUTANTS = [
            "ptx::fence_bulk();\n    __syncwarp();\n    if (lane == 0) {\n      ptx::tma_store_3d",
            "if (lane == 0) {\n      ptx::tma_store_3d",
            SHAPES + "tensor16_64x128", **tile("Tensor16_64x128")),
-    Mutant("gemm tensor16: half a box is stored whole", STORE,
-           "const OperandMap& map = kWhole ? d.whole : d.half;",
+    Mutant("gemm tensor16: the rest of a box is stored whole", STORE,
+           "const OperandMap& map = kCount == kOfBox ? d.whole : d.rest;",
            "const OperandMap& map = d.whole;",
-           SHAPES + "tensor16_160x128", **tile("Tensor16_160x128")),
+           SHAPES + "tensor16_144x128", **tile("Tensor16_144x128")),
     Mutant("gemm tensor16: the epilogue goes on beyond the tile", STORE,
-           "min(p.n - at.column, int64_t{Tile::kBlockN})", "min(p.n - at.column, int64_t{1 << 20})",
-           INTEGERS_16 + "tensor16_160x128", **tile("Tensor16_160x128")),
+           "min(p.n - at.column, int64_t{Tile::kColumns})",
+           "min(p.n - at.column, int64_t{1 << 20})",
+           INTEGERS_16 + "tensor16_144x128", **tile("Tensor16_144x128")),
+    Mutant("gemm tensor16: lanes do not exchange the elements of their rows", STORE,
+           "__shfl_xor_sync(~0u, mine, 4)", "mine",
+           EITHER_SIDE + "tensor16_64x128", **tile("Tensor16_64x128")),
+    Mutant("gemm tensor16: columns are stored where rows belong", STORE,
+           "kInRows ? column : at.row, kInRows ? at.row : column,", "column, at.row,",
+           EITHER_SIDE + "tensor16_64x128", **tile("Tensor16_64x128")),
     Mutant("gemm tensor16: lines are not shifted by single elements", LINES,
            "const unsigned bits = (x.shift & 2) * 8;", "const unsigned bits = 0;",
            SHAPES + "tensor16_lines_128x128", **tile("Tensor16Lines_128x128")),

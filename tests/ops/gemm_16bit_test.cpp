@@ -114,6 +114,21 @@ TEST_P(Gemm16BitRow, LongK) {
   run(cases);
 }
 
+// Tiles that are not square lie along D where that takes fewer rounds of an H200's multiprocessors.
+TEST_P(Gemm16BitRow, TilesAlongEitherSide) {
+  Cases cases;
+  for (const bool wide : {false, true}) {
+    Gemm16BitCase gemm{.m = wide ? 8 : 240, .n = wide ? 260 : 8, .k = 8};
+    gemm.form = Form::kStrided;
+    gemm.batch = 45;
+    gemm.aligned = true;
+    cases.add(gemm);
+    gemm.beta = 0;  // not through the epilogue
+    cases.add(gemm);
+  }
+  run(cases);
+}
+
 // Results of exact sums are rounded once, to nearest even.
 TEST_P(Gemm16BitRow, IntegersAreRoundedOnce) {
   Cases cases;

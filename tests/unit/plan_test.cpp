@@ -220,12 +220,15 @@ TEST(Plan, EveryGemmKernelIsChosenForSomeProblem) {
       }
     }
   }
-  for (const int64_t m : {192, 320, 384, 576}) {  // tiles of 160 and of 192 rows
-    for (const int64_t n : {4000, 8000, 16000}) {
-      for (const int64_t k : {512, 1024, 4096, 8800}) {
-        add_choices(of_16_bits(gemm(true, false, m, n, k)), &chosen);
-      }
-    }
+  // 16-bit operands whose lines are parts of two of L2's, or tiles between the powers of two.
+  constexpr struct {
+    int64_t m, n, k;
+  } kShapes[] = {{1688, 2200, 744},  {2320, 7432, 13448}, {704, 6728, 5096}, {232, 9256, 13240},
+                 {168, 6600, 2608},  {80, 10376, 2328},   {184, 3248, 9080}, {512, 12624, 2656},
+                 {536, 8288, 304},   {600, 3936, 10048},  {32, 15584, 5664}, {304, 8480, 9488},
+                 {1672, 1552, 1168}, {88, 9560, 11728}};
+  for (const auto& [m, n, k] : kShapes) {
+    add_choices(of_16_bits(gemm(true, false, m, n, k)), &chosen);
   }
   check_reachable<GemmProblem>(chosen, {"naive", "tiled", "host_naive"});
 }

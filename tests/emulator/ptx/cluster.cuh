@@ -49,6 +49,12 @@ inline void store_async_4(float* shared, uint64_t* barrier, unsigned rank, float
   emulator::start_store(shared, barrier, rank, &value, sizeof value);
 }
 
+inline int load_shared_4_of(unsigned rank, const int* shared) {
+  int value;
+  emulator::load_from_block(&value, rank, shared, sizeof value);
+  return value;
+}
+
 inline float4 load_shared_16_of(unsigned rank, const float* shared) {
   float4 value;
   emulator::load_from_block(&value, rank, shared, sizeof value);

@@ -28,10 +28,11 @@ inline unsigned load_shared_4(unsigned address) {
       static_cast<const std::byte*>(emulator::shared_memory()) + address);
 }
 
-inline void store_shared_4(unsigned address, unsigned value) {
+template <class Value>
+void store_shared_4(unsigned address, Value value) {
+  static_assert(sizeof(Value) == 4);
   if (address % 4 != 0) emulator::stop("misaligned store of 4 bytes to shared memory");
-  *reinterpret_cast<unsigned*>(static_cast<std::byte*>(emulator::shared_memory()) + address) =
-      value;
+  *reinterpret_cast<Value*>(static_cast<std::byte*>(emulator::shared_memory()) + address) = value;
 }
 
 inline void store_shared_8(unsigned address, float first, float second) {

@@ -52,7 +52,7 @@ unsigned wgmma_matrix_16(unsigned address) {
 
 template <bool kBf16, int kN, bool kMNMajorA, bool kMNMajorB>
 void wgmma_16(float (&d)[kN / 2], unsigned a, unsigned b, bool add) {
-  static_assert(kN == 64 || kN == 128 || kN == 160 || kN == 192 || kN == 256);
+  static_assert(kN % 16 == 0 && 32 <= kN && kN <= 256);
   constexpr uint64_t kUpper = uint64_t{kWgmmaMatrix} << 32;
   emulator::start_product_of_shared(
       d, kN / 2, {.bf16 = kBf16, .a = {kUpper | a, kMNMajorA}, .b = {kUpper | b, kMNMajorB}}, add);

@@ -7,26 +7,17 @@
 
 namespace mygemm::persistent {
 
-// Time to store a tile that is not overlapped, for a tile and for an element. Tiles may have a time
-// of their own, kStoreSeconds.
+// Time to store a tile that is not overlapped, for a tile and for an element.
 constexpr double kStoreSeconds = 1.6e-6, kStoreElementSeconds = 1.5e-10;
 template <class Tile>
 constexpr double store_seconds() {
-  if constexpr (requires { Tile::kStoreSeconds; }) {
-    return Tile::kStoreSeconds;
-  } else {
-    return kStoreSeconds + kStoreElementSeconds * Tile::kBlockM * Tile::kBlockN;
-  }
+  return kStoreSeconds + kStoreElementSeconds * Tile::kBlockM * Tile::kBlockN;
 }
 // Additional time of stream-K tiles, once: the flags, and the memory traffic of partial tiles.
 constexpr double kStreamKSeconds = 4.2e-6, kStreamKElementSeconds = 2.3e-10;
 template <class Tile>
 constexpr double stream_k_seconds() {
-  if constexpr (requires { Tile::kStreamKSeconds; }) {
-    return Tile::kStreamKSeconds;
-  } else {
-    return kStreamKSeconds + kStreamKElementSeconds * Tile::kBlockM * Tile::kBlockN;
-  }
+  return kStreamKSeconds + kStreamKElementSeconds * Tile::kBlockM * Tile::kBlockN;
 }
 // Time of the fix-up, for each block that adds to a tile and each element.
 constexpr double kFixupElementSeconds = 3e-11;
@@ -77,16 +68,11 @@ const char* schedule(const GemmFacts& facts, const DeviceTraits& device, const P
   return nullptr;
 }
 
-// Bytes a second from L2 to all multiprocessors.
-inline double l2_rate_of(const DeviceTraits& device) {
-  return device.memory_bandwidth * estimate::kL2OverMemory;
-}
-
 // Estimated seconds: as many rounds of whole tiles as it takes, or equal ranges of all k steps.
 // H200, 250 shapes: measured times differ from it by 4 to 12 %.
 template <class Tile>
 double seconds(const GemmConfig& config, const GemmFigures& figures, double step_factor,
-               const GemmFacts& facts, const DeviceTraits& device, double l2_rate) {
+               const GemmFacts& facts, const DeviceTraits& device) {
   constexpr double kElements = static_cast<double>(Tile::kBlockM) * Tile::kBlockN;
   constexpr double kStore = store_seconds<Tile>();
   const double step =
@@ -107,6 +93,7 @@ double seconds(const GemmConfig& config, const GemmFigures& figures, double step
         static_cast<unsigned>(device.num_sms);
     computing = rounds * (steps * step + kStore);
   }
+  const double l2_rate = device.memory_bandwidth * estimate::kL2OverMemory;
   if (l2_bytes > computing * l2_rate) computing = std::max(computing, l2_bytes / l2_rate);
   return kLaunchSeconds + estimate::overlapped(computing, facts.memory_seconds);
 }

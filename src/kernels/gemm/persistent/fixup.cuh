@@ -22,10 +22,11 @@ static __global__ void __launch_bounds__(kClearThreads) clear_flags(unsigned* fl
   flags[threadIdx.x] = 0;
 }
 
-// The number of this block in the schedule; one thread, once, when the flags are clear. On an H200
-// it costs a product 0.6 to 1.0 us (2048^3 in stream-K tiles: 150.8 us without, 151.8 with).
-__device__ __forceinline__ int take_block_number(const Args& args) {
-  return static_cast<int>(args.flags ? atomicAdd(&args.flags->next_block, 1u) : blockIdx.x);
+// The number in the schedule of this block, or of its cluster, whose place in the grid is `here`;
+// one thread, once, when the flags are clear. On an H200 it costs a product 0.6 to 1.0 us (2048^3
+// in stream-K tiles: 150.8 us without, 151.8 with).
+__device__ __forceinline__ int take_block_number(const Args& args, unsigned here = blockIdx.x) {
+  return static_cast<int>(args.flags ? atomicAdd(&args.flags->next_block, 1u) : here);
 }
 
 // The partial tiles of other blocks that belong to the tile which this block finishes: those of
@@ -38,12 +39,14 @@ __device__ __forceinline__ PartialTiles partial_tiles_of(const Args& args, int t
   return {args.schedule.first_block_of(tile), block};
 }
 
-// Waits for them. A thread waits for some of them: the block's consumers must meet then.
+// Waits for them, of which each is `next` places behind the one before. A thread waits for some of
+// them: the block's consumers must meet then.
 template <class Tile>
 __device__ __forceinline__ void await_partial_tiles(const Args& args, const PartialTiles& others,
-                                                    int thread) {
+                                                    int thread, int next = 1) {
   // A flag for each thread: one after another they took 0.8 us each.
-  for (int other = others.first + thread; other < others.end; other += 32 * Tile::kConsumerWarps) {
+  for (int other = others.first + thread * next; other < others.end;
+       other += 32 * Tile::kConsumerWarps * next) {
     while (ptx::load_acquire(&args.flags->ready[other]) == 0) {
     }
   }

@@ -71,8 +71,7 @@ const char* configure_tensor(const GemmKernel& kernel, const GemmFacts& facts,
                               : load == OperandLoad::kShiftedMaps ? shifted
                                                                   : figures.misaligned) *
                              (!p.transa && p.transb ? figures.transposing : 1.0);
-  config->seconds = persistent::seconds<Tile>(*config, figures, step_factor, facts, device,
-                                              persistent::l2_rate_of(device));
+  config->seconds = persistent::seconds<Tile>(*config, figures, step_factor, facts, device);
   return nullptr;
 }
 

@@ -51,30 +51,57 @@ struct SharedStorage {
 // Arrivals that fill a stage besides the accelerator's bytes.
 template <class Tile>
 constexpr int kFullArrivals = Tile::kMapped ? 1 : 32 * Tile::kProducerWarps;
-// Arrivals that free one: of each consumer warp of the cluster.
+// Arrivals that free one: of each consumer warp of the blocks that the stage's copies go to.
 template <class Tile>
-constexpr int kFreeArrivals = Tile::kConsumerWarps* Tile::kCluster;
+constexpr int kFreeArrivals = Tile::kConsumerWarps*(Tile::kClusterM + Tile::kClusterN - 1);
+
+// The blocks of a cluster that share the copies of an operand, kBlocks of them kStride ranks apart,
+// and the number of this one among them.
+template <int kBlocks, int kStride>
+struct Sharers {
+  int number = 0;
+  unsigned first = 0;  // rank of number 0
+
+  __device__ __forceinline__ static Sharers of_block() {
+    if constexpr (kBlocks == 1) return {};
+    const unsigned rank = ptx::cluster_rank(), number = rank / kStride % kBlocks;
+    return {static_cast<int>(number), rank - number * kStride};
+  }
+  // Bit r for the one of rank r.
+  __device__ __forceinline__ unsigned mask() const {
+    unsigned all = 0;
+    for (int i = 0; i < kBlocks; ++i) all |= 1u << i * kStride;
+    return all << first;
+  }
+};
+// Those that have the same rows of op(A), or the same columns of op(B). The ones with the same
+// columns have rows that follow each other, in the order of their numbers, and the other way round.
+template <class Tile>
+using SameRows = Sharers<Tile::kClusterN, Tile::kClusterM>;
+template <class Tile>
+using SameColumns = Sharers<Tile::kClusterM, 1>;
 
 // Starts the accelerator's copies of kLines rows of op(A) (columns of op(B)) of a k step, from
-// `origin` on. Each of kBlocks blocks of a cluster brings its part to all of them: of a K-major
+// `origin` on. Each of the blocks that share them brings its part to all of them: of a K-major
 // operand some of the rows, of an MN-major one some of the k.
-template <int kLines, int kBlocks>
+template <int kLines, int kBlocks, int kStride>
 __device__ __forceinline__ void load_boxes(unsigned char* stage, const OperandMap& x, bool k_major,
-                                           uint64_t* full, int batch, int origin, int k) {
+                                           const Sharers<kBlocks, kStride>& sharers, uint64_t* full,
+                                           int batch, int origin, int k) {
   constexpr int kPart = kLines / kBlocks, kPartOfK = 64 / kBlocks;
-  const int matrix = batch * x.batch_step;
-  const int rank = kBlocks > 1 ? static_cast<int>(ptx::cluster_rank()) : 0;
+  static_assert(kPart % 8 == 0, "a part begins where the swizzle does");
+  const int matrix = batch * x.batch_step, part = sharers.number;
   const auto load = [&](unsigned char* to, int x0, int x1) {
     if constexpr (kBlocks > 1) {
-      ptx::tma_load_3d_to_all(to, &x.map, full, x0, x1, matrix, (1u << kBlocks) - 1);
+      ptx::tma_load_3d_to_all(to, &x.map, full, x0, x1, matrix, sharers.mask());
     } else {
       ptx::tma_load_3d(to, &x.map, full, x0, x1, matrix);
     }
   };
-  if (k_major) return load(stage + rank * kPart * 128, k, origin + rank * kPart);
+  if (k_major) return load(stage + part * kPart * 128, k, origin + part * kPart);
 #pragma unroll
   for (int first = 0; first < kLines; first += 64) {
-    load(stage + (first + rank * kPartOfK) * 128, origin + first, k + rank * kPartOfK);
+    load(stage + (first + part * kPartOfK) * 128, origin + first, k + part * kPartOfK);
   }
 }
 
@@ -133,25 +160,27 @@ __device__ __forceinline__ void announce_rest(Production<Tile>& work, unsigned a
   fill();
 }
 
-// The producer that has the accelerator copy; one thread. Blocks of a cluster have their own rows
-// of op(A), and each brings its part of op(B) to all of them.
+// The producer that has the accelerator copy; one thread. Each block of a cluster brings its part
+// of what they share to all of them.
 template <class Tile>
 __device__ __forceinline__ void produce_mapped(Production<Tile>& work, const OperandMap& a,
                                                const OperandMap& b) {
-  const int rank = Tile::kCluster > 1 ? static_cast<int>(ptx::cluster_rank()) : 0;
+  const auto same_rows = SameRows<Tile>::of_block();
+  const auto same_columns = SameColumns<Tile>::of_block();
   const GemmProblem& p = work.args.p;
   SharedStorage<Tile>& s = work.s;
   const unsigned bytes =
-      Tile::kStageA + Tile::kLineBytes * (p.transb ? Tile::kColumnsB : Tile::kBlockN);
+      Tile::kStageA + Tile::kLineBytes * (p.transb ? Tile::kColumnsB : Tile::kColumns);
   for (; work.at.valid(); work.advance(1)) {
     work.await_stage();
     work.announce();
     const int slot = work.place.slot, k = work.at.k();
     ptx::mbarrier_arrive_expect_tx(&s.full[slot], bytes);
     const auto& [i, j, batch] = work.at.position;
-    load_boxes<Tile::kRows, 1>(s.a[slot], a, p.transa, &s.full[slot], batch, i + rank * Tile::kRows,
-                               k);
-    load_boxes<Tile::kBlockN, Tile::kCluster>(s.b[slot], b, !p.transb, &s.full[slot], batch, j, k);
+    load_boxes<Tile::kRows>(s.a[slot], a, p.transa, same_rows, &s.full[slot], batch,
+                            i + same_columns.number * Tile::kRows, k);
+    load_boxes<Tile::kColumns>(s.b[slot], b, !p.transb, same_columns, &s.full[slot], batch,
+                               j + same_rows.number * Tile::kColumns, k);
   }
 }
 
@@ -161,7 +190,7 @@ template <class Tile>
 __device__ __forceinline__ void produce_copied(Production<Tile>& work, int thread) {
   using Lines = Batch<32 * Tile::kProducerWarps>;
   constexpr int kBatchesA = Tile::kRows / Lines::kLines;
-  constexpr int kBatches = kBatchesA + Tile::kBlockN / Lines::kLines;
+  constexpr int kBatches = kBatchesA + Tile::kColumns / Lines::kLines;
   const GemmProblem& p = work.args.p;
   SharedStorage<Tile>& s = work.s;
   const auto load = [&](Lines& batch, const persistent::StepCursor<Tile>& at, int number) {

@@ -9,22 +9,35 @@
 
 namespace mygemm::tensor16 {
 
-// A thread's sums of 64 x kBlockN results of its warpgroup, as wgmma has them.
+// A thread's sums of 64 x kColumns results of its warpgroup, as wgmma has them.
 template <class Tile>
-using Results = float[Tile::kBlockN / 2];
+using Results = float[Tile::kColumns / 2];
 
-// A consumer warp has read a stage: frees it in all blocks of the cluster that copy to it. Lane 0,
-// which has read the stage's work item, arrives in its own block.
-template <class Tile, class Shared>
-__device__ __forceinline__ void free_stage(Shared& s, int stage, int lane) {
-  if constexpr (Tile::kCluster == 1) {
-    if (lane == 0) ptx::mbarrier_arrive(&s.free[stage]);
-  } else {
-    static_assert(Tile::kCluster == 2);
-    const unsigned rank = static_cast<unsigned>(lane) ^ ptx::cluster_rank();
-    if (lane < Tile::kCluster) ptx::mbarrier_arrive_in(rank, &s.free[stage]);
+// A consumer warp that has read a stage frees it in all blocks of the cluster that copy to it,
+// those with the same rows or the same columns: each lane at one rank. Ranks are worked out once;
+// in the loop of the products they have ptxas run these one after the other (C7515). Lane 0, which
+// has read the stage's work item, arrives in its own block.
+template <class Tile>
+struct StageFreeing {
+  static constexpr int kM = Tile::kClusterM, kN = Tile::kClusterN;
+  static_assert((kM & (kM - 1)) == 0 && (kN & (kN - 1)) == 0, "ranks are told apart by bits");
+  unsigned rank = 0;
+  bool arrives;
+
+  __device__ __forceinline__ explicit StageFreeing(int lane) : arrives(lane < kM + kN - 1) {
+    if constexpr (Tile::kCluster > 1) {
+      const int other = lane < kM ? lane : (lane - kM + 1) * kM;
+      rank = static_cast<unsigned>(other) ^ ptx::cluster_rank();
+    }
   }
-}
+  __device__ __forceinline__ void operator()(uint64_t* free) const {
+    if constexpr (Tile::kCluster == 1) {
+      if (arrives) ptx::mbarrier_arrive(free);
+    } else {
+      if (arrives) ptx::mbarrier_arrive_in(rank, free);
+    }
+  }
+};
 
 // The elements of the operands, and how they lie.
 template <bool kBf16_, Major kA_, Major kB_>
@@ -62,6 +75,7 @@ __device__ __forceinline__ void multiply(Results<Tile>& sum, Shared& s,
       ptx::shared_address(s.a) + static_cast<unsigned>(warp / 4 * (64 * Tile::kLineBytes))));
   const unsigned b =
       ptx::in_uniform_register(ptx::wgmma_matrix_16<kMNMajorB>(ptx::shared_address(s.b)));
+  const StageFreeing<Tile> free_stage(lane);
   int previous = place.slot;
 #pragma unroll 1
   for (int step = 0; step < steps; ++step) {
@@ -71,17 +85,17 @@ __device__ __forceinline__ void multiply(Results<Tile>& sum, Shared& s,
     ptx::wgmma_fence();
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
-      ptx::wgmma_16<Operands::kBf16, Tile::kBlockN, kMNMajorA, kMNMajorB>(
+      ptx::wgmma_16<Operands::kBf16, Tile::kColumns, kMNMajorA, kMNMajorB>(
           sum, stage_a + g * kNextA, stage_b + g * kNextB, true);
     }
     ptx::wgmma_commit();
     ptx::wgmma_wait_for_operands<1>();
-    if (step > 0) free_stage<Tile>(s, previous, lane);
+    if (step > 0) free_stage(&s.free[previous]);
     previous = place.slot;
     place.advance(1);
   }
   ptx::wgmma_wait(sum);
-  free_stage<Tile>(s, previous, lane);
+  free_stage(&s.free[previous]);
   if (steps == 0) place.advance(1);
 }
 

@@ -43,7 +43,7 @@ struct SplitBlock {
     SplitBlock block;
     block.split = static_cast<int>(blockIdx.x) - cluster * args.splits;
     block.row = (cluster - tile * args.tiles_m) * Tile::kRows;
-    block.column = (tile - batch * args.tiles_n) * Tile::kBlockN;
+    block.column = (tile - batch * args.tiles_n) * Tile::kColumns;
     block.batch = batch;
     block.first = block.split * args.steps;
     // With alpha = 0 on the device nothing of A and B is read. Steps behind k are zeros.
@@ -58,14 +58,16 @@ __device__ __forceinline__ void produce_split(SplitStorage<Tile>& s, const Split
                                               const SplitBlock& block, const OperandMap& a,
                                               const OperandMap& b) {
   const GemmProblem& p = args.p;
+  constexpr Sharers<1, 1> alone;
   persistent::RingPlace<Tile::kStages> place;
   for (int step = 0; step < block.steps; ++step) {
     uint64_t* const full = &s.full[place.slot];
     ptx::mbarrier_wait(&s.free[place.slot], place.parity ^ 1);
     ptx::mbarrier_arrive_expect_tx(full, Tile::kStageA + Tile::kStageB);
     const int k = (block.first + step) * Tile::kBlockK;
-    load_boxes<Tile::kRows, 1>(s.a[place.slot], a, p.transa, full, block.batch, block.row, k);
-    load_boxes<Tile::kBlockN, 1>(s.b[place.slot], b, !p.transb, full, block.batch, block.column, k);
+    load_boxes<Tile::kRows>(s.a[place.slot], a, p.transa, alone, full, block.batch, block.row, k);
+    load_boxes<Tile::kColumns>(s.b[place.slot], b, !p.transb, alone, full, block.batch,
+                               block.column, k);
     place.advance(1);
   }
 }
@@ -77,7 +79,7 @@ __device__ __forceinline__ void leave_sums(float* to, const Results<Tile>& sum, 
                                            int columns, int warp, int lane) {
   const int row = warp * 16 + lane / 4, pair = lane % 4 * 2;
 #pragma unroll
-  for (int eight = 0; eight < Tile::kBlockN / 8; ++eight) {
+  for (int eight = 0; eight < Tile::kColumns / 8; ++eight) {
     if (8 * eight >= columns) break;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -103,11 +105,11 @@ __device__ __forceinline__ void finish_share(const float* sums, const SplitArgs&
   const GemmProblem& p = args.p;
   const Scalars scalars(p);
   const int rows = static_cast<int>(min(p.m - block.row, int64_t{Tile::kRows}));
-  const int columns = static_cast<int>(min(p.n - block.column, int64_t{Tile::kBlockN}));
+  const int columns = static_cast<int>(min(p.n - block.column, int64_t{Tile::kColumns}));
   // Lines of D^T, and of it where the tile begins.
   const int lines = args.transposed ? rows : columns, length = args.transposed ? columns : rows;
   const int pitch = args.transposed ? Tile::kPitchY : Tile::kPitchX;
-  const int fours = (args.transposed ? Tile::kBlockN : Tile::kRows) / 4;  // of a line
+  const int fours = (args.transposed ? Tile::kColumns : Tile::kRows) / 4;  // of a line
   const int64_t line = args.transposed ? block.row : block.column;
   const int64_t along = args.transposed ? block.column : block.row;
   const FusedEpilogue<true, T> epilogue(p, scalars, {block.batch, line, along});
@@ -191,7 +193,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
     ptx::meet_at_barrier(kConsumersBarrier, 32 * Tile::kConsumerWarps);  // stages are read
     const int64_t columns = args.p.n - block.column;
     leave_sums<Tile>(s.sums(), sum, args.transposed,
-                     static_cast<int>(min(columns, int64_t{Tile::kBlockN})), warp, lane);
+                     static_cast<int>(min(columns, int64_t{Tile::kColumns})), warp, lane);
   }
   ptx::cluster_sync();  // all sums of the tile are there
   if (warp < Tile::kConsumerWarps) {
@@ -228,7 +230,7 @@ Status cuda::launch_gemm_tensor16_split(const GemmProblem& problem, const GemmCo
   };
   persistent::OperandMap a = {}, b = {};
   RETURN_IF_ERROR(make_map(&a, p.a, p.transa, p.m, Tile::kRows));
-  RETURN_IF_ERROR(make_map(&b, p.b, !p.transb, p.n, Tile::kBlockN));
+  RETURN_IF_ERROR(make_map(&b, p.b, !p.transb, p.n, Tile::kColumns));
   return launch(context, gemm_tensor16_split<Tile>, config, args, a, b);
 }
 

@@ -1,7 +1,7 @@
 // Products of 16-bit operands on tensor cores with cluster split-K, for those of few tiles and for
 // a thin side: block tiles, configuration and launch. Pure.
 //
-// A tile has kRows rows of X by kBlockN of Y: X is the operand of the one side of D, Y that of the
+// A tile has kRows rows of X by kColumns of Y: X is the operand of the one side of D, Y that of the
 // other, either way round. The blocks of a cluster share its k, and each finishes its share of the
 // results, whose sums it reads from all of them: sums that are sent, as by ClusterSum, would need
 // shared memory beside the stages.
@@ -15,19 +15,19 @@ namespace mygemm {
 
 // One block a multiprocessor: two with half the stages each took up to 15 % longer (H200, one side
 // of 8 to 256).
-template <int kBlockN_, int kStages_>
+template <int kColumns_, int kStages_>
 struct Tensor16SplitTile {
-  static constexpr int kRows = 128, kBlockN = kBlockN_, kBlockK = 64;
+  static constexpr int kRows = 128, kColumns = kColumns_, kBlockK = 64;
   static constexpr int kStages = kStages_, kRegisterBlocks = 1;
-  static constexpr int kCluster = 1;  // no blocks share copies
+  static constexpr int kClusterM = 1, kClusterN = 1, kCluster = 1;  // no blocks share copies
   static constexpr int kConsumerWarps = 8, kThreads = 32 * (kConsumerWarps + 1);
   static constexpr int kLineBytes = 128;
-  static constexpr int kStageA = kRows * kLineBytes, kStageB = kBlockN * kLineBytes;  // bytes
+  static constexpr int kStageA = kRows * kLineBytes, kStageB = kColumns * kLineBytes;  // bytes
   // Sums in lines along the contiguous side of D, of X or of Y. Padding: the stores of a warp have
   // no bank conflicts.
-  static constexpr int kPitchX = kRows + 4, kPitchY = kBlockN + 8;
+  static constexpr int kPitchX = kRows + 4, kPitchY = kColumns + 8;
   static constexpr int kSumBytes =
-      4 * (kBlockN * kPitchX > kRows * kPitchY ? kBlockN * kPitchX : kRows * kPitchY);
+      4 * (kColumns * kPitchX > kRows * kPitchY ? kColumns * kPitchX : kRows * kPitchY);
   static constexpr int kBarrierBytes = 1024;  // with the padding behind them
   static constexpr int kSharedBytes = kStages * (kStageA + kStageB) + kBarrierBytes;
   static_assert(kSumBytes <= kStages * (kStageA + kStageB), "sums take the place of stages");
@@ -83,14 +83,14 @@ class SplitWay {
     };
     const double of_x = factor(transposed ? p.b : p.a), of_y = factor(transposed ? p.a : p.b);
     const auto tiles_m = static_cast<double>(ceil_div(rows_, Tile::kRows));
-    const auto tiles_n = static_cast<double>(ceil_div(columns_, Tile::kBlockN));
+    const auto tiles_n = static_cast<double>(ceil_div(columns_, Tile::kColumns));
     const auto batch = static_cast<double>(p.batch_count);
     tiles_ = tiles_m * tiles_n * batch;
     const double lines = static_cast<double>(std::min<int64_t>(rows_, Tile::kRows)) * of_x +
-                         static_cast<double>(std::min<int64_t>(columns_, Tile::kBlockN)) * of_y;
+                         static_cast<double>(std::min<int64_t>(columns_, Tile::kColumns)) * of_y;
     step_seconds_ = std::max(
         lines * Tile::kLineBytes / kSplitL2RateOfOne,
-        2.0 * Tile::kRows * Tile::kBlockN * Tile::kBlockK / (facts.sm_flops * figures.efficiency));
+        2.0 * Tile::kRows * Tile::kColumns * Tile::kBlockK / (facts.sm_flops * figures.efficiency));
     // The operand of the longer side is read by the tiles along the other one.
     const double readers = rows_ >= columns_ ? tiles_n : tiles_m;
     const double again = facts.operand_bytes * facts.k *
@@ -106,7 +106,7 @@ class SplitWay {
     const auto steps = static_cast<double>(ceil_div(steps_, splits));
     const double rounds = estimate::rounded_up(tiles_ / clusters_at_once(device_, splits));
     const double computing =
-        rounds * (steps * step_seconds_ + kSplitElementSeconds * Tile::kRows * Tile::kBlockN);
+        rounds * (steps * step_seconds_ + kSplitElementSeconds * Tile::kRows * Tile::kColumns);
     return kOverlappedLaunchSeconds + kSplitFillSeconds + estimate::overlapped(computing, moving_);
   }
 
@@ -150,10 +150,10 @@ const char* configure_tensor16_split(const GemmKernel& kernel, const GemmFacts& 
       tensor16::fastest_division<Tile>(kernel.figures, facts, device);
   config->transposed = division.transposed;
   config->block_m = Tile::kRows;
-  config->block_n = Tile::kBlockN;
+  config->block_n = Tile::kColumns;
   config->block_k = Tile::kBlockK;
   config->tiles_m = ceil_div(config->transposed ? p.n : p.m, Tile::kRows);
-  config->tiles_n = ceil_div(config->transposed ? p.m : p.n, Tile::kBlockN);
+  config->tiles_n = ceil_div(config->transposed ? p.m : p.n, Tile::kColumns);
   const int splits = division.splits;
   if (!set_blocks(config, p, splits)) return kTooManyTiles;
   config->splits = splits;
@@ -171,12 +171,12 @@ const char* configure_tensor16_split(const GemmKernel& kernel, const GemmFacts& 
 
 template <class Tile>
 constexpr GemmBound tensor16_split_bound(const GemmFigures& figures) {
-  constexpr double kElements = static_cast<double>(Tile::kRows) * Tile::kBlockN;
+  constexpr double kElements = static_cast<double>(Tile::kRows) * Tile::kColumns;
   return {.launches = kOverlappedLaunchSeconds + tensor16::kSplitFillSeconds,
           .tile_fixed = tensor16::kSplitElementSeconds * kElements,
           .least_tiles = 1.0,
           .per_element = 1.0 / kElements,
-          .per_long = 1.0 / std::max(Tile::kRows, Tile::kBlockN),
+          .per_long = 1.0 / std::max(Tile::kRows, Tile::kColumns),
           .tile_flops = 2.0 * kElements / figures.efficiency,
           .lone_share = 1.0 / kPortableCluster};
 }

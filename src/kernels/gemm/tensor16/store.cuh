@@ -12,14 +12,14 @@ namespace mygemm::tensor16 {
 // Partial tiles: sums as the block's threads hold them.
 template <class Tile>
 struct PartialTile {
-  float4 quads[Tile::kBlockN / 8][32 * Tile::kConsumerWarps];
+  float4 quads[Tile::kColumns / 8][32 * Tile::kConsumerWarps];
 };
 
 template <class Tile>
 __device__ __forceinline__ void store_partial(PartialTile<Tile>& to, const Results<Tile>& sum,
                                               int thread) {
 #pragma unroll
-  for (int q = 0; q < Tile::kBlockN / 8; ++q) {
+  for (int q = 0; q < Tile::kColumns / 8; ++q) {
     __stcg(&to.quads[q][thread],
            make_float4(sum[4 * q], sum[4 * q + 1], sum[4 * q + 2], sum[4 * q + 3]));
   }
@@ -29,7 +29,7 @@ template <class Tile>
 __device__ __forceinline__ void add_partial(Results<Tile>& sum, const PartialTile<Tile>& from,
                                             int thread) {
 #pragma unroll
-  for (int q = 0; q < Tile::kBlockN / 8; ++q) {
+  for (int q = 0; q < Tile::kColumns / 8; ++q) {
     const float4 quad = __ldcg(&from.quads[q][thread]);
     sum[4 * q] += quad.x, sum[4 * q + 1] += quad.y;
     sum[4 * q + 2] += quad.z, sum[4 * q + 3] += quad.w;
@@ -113,146 +113,209 @@ __device__ __forceinline__ void store_four(T* d, const T* c, int row, int column
   }
 }
 
-// Where a warp's results are in shared memory: in boxes of 16 rows of 128 bytes, swizzled.
+// Where a warp's results are in shared memory: boxes of its 16 rows. Where rows are contiguous in D
+// (kInRows), a box has 128 bytes of each, swizzled; otherwise as many columns as 128 bytes have
+// elements, each of 16 rows.
 template <class Tile>
 using Boxes = unsigned char[Tile::kBoxes][Tile::kBoxBytes];
 
-// Two neighbours of a row as elements of T, to shared memory.
+// Two neighbours in memory as elements of T of 16 bits.
+template <class T>
+__device__ __forceinline__ unsigned pair_of(float first, float second) {
+  return bits_of(from_float<T>(second)) << 16 | bits_of(from_float<T>(first));
+}
+
+// Two neighbours in memory as elements of T, to shared memory.
 template <class T>
 __device__ __forceinline__ void write_pair(unsigned address, float first, float second) {
   if constexpr (sizeof(T) == 4) {
     ptx::store_shared_8(address, first, second);
   } else {
-    const unsigned bits = bits_of(from_float<T>(second)) << 16 | bits_of(from_float<T>(first));
-    ptx::store_shared_4(address, bits);
+    ptx::store_shared_4(address, pair_of<T>(first, second));
   }
 }
 
-// The maps of D for a tile's boxes of 128 bytes, and for the half of one that may be left.
+// The maps of D for a tile's boxes, and for the rest of one that may be left.
 struct ResultMaps {
-  OperandMap whole, half;
+  OperandMap whole, rest;
 };
 
-// Writes alpha * sum, of the columns from kFirst on, to a box, as elements of T: rows of kLine
+// Writes alpha * sum, of kCount columns from kFirst on, to a box, as elements of T: rows of kLine
 // bytes, swizzled where these are 128. A lane has pairs of neighbours of two rows, 8 apart.
-template <class T, int kFirst, int kLine, class Tile>
-__device__ __forceinline__ void write_box(unsigned char (&box)[Tile::kBoxBytes],
-                                          const Results<Tile>& sum, float alpha, int lane) {
+template <class T, int kFirst, int kCount, int kLine, class Tile>
+__device__ __forceinline__ void write_rows(unsigned char (&box)[Tile::kBoxBytes],
+                                           const Results<Tile>& sum, float alpha, int lane) {
   constexpr int kBytes = 8 * static_cast<int>(sizeof(T));  // of eight columns
   const int row = lane / 4, pair = lane % 4 * (kBytes / 4);
   // A swizzle is an exclusive or of bits 4 to 6.
   const int in_line = kLine == 128 ? row * 16 ^ pair : pair;
   const unsigned of_lane = ptx::shared_address(box) + static_cast<unsigned>(row * kLine + in_line);
 #pragma unroll
-  for (int eight = 0; eight < kLine / kBytes; ++eight) {
-    const unsigned address = of_lane ^ static_cast<unsigned>(eight * kBytes);
+  for (int eight = 0; eight < kCount / 8; ++eight) {
+    const auto along = static_cast<unsigned>(eight * kBytes);
+    const unsigned address = kLine == 128 ? of_lane ^ along : of_lane + along;
     const int r = (kFirst / 8 + eight) * 4;
     write_pair<T>(address, alpha * sum[r], alpha * sum[r + 1]);
     write_pair<T>(address + 8 * kLine, alpha * sum[r + 2], alpha * sum[r + 3]);
   }
 }
 
+// The same, columns of 16 rows. Elements of 16 bits become pairs along a column: of two rows that
+// neighbouring lanes have, one lane takes the first column and the other the second.
+template <class T, int kFirst, int kCount, class Tile>
+__device__ __forceinline__ void write_columns(unsigned char (&box)[Tile::kBoxBytes],
+                                              const Results<Tile>& sum, float alpha, int lane) {
+  constexpr int kLine = 16 * static_cast<int>(sizeof(T));
+  const int row = lane / 4, column = lane % 4 * 2, odd = row % 2;
+  const unsigned address = ptx::shared_address(box);
+  if constexpr (sizeof(T) == 4) {
+    const unsigned of_lane = address + static_cast<unsigned>(column * kLine + row * 4);
+#pragma unroll
+    for (int i = 0; i < kCount / 2; ++i) {
+      const unsigned at = of_lane + (i / 4 * 8 + i % 2) * kLine + i / 2 % 2 * 32;
+      ptx::store_shared_4(at, alpha * sum[kFirst / 2 + i]);
+    }
+  } else {
+    const unsigned selector = odd ? 0x3276 : 0x5410;
+    const unsigned of_lane =
+        address + static_cast<unsigned>((column + odd) * kLine + (row - odd) * 2);
+#pragma unroll
+    for (int i = 0; i < kCount / 4; ++i) {
+      const int r = kFirst / 2 + 2 * i;
+      const unsigned mine = pair_of<T>(alpha * sum[r], alpha * sum[r + 1]);
+      const unsigned other = __shfl_xor_sync(~0u, mine, 4);
+      ptx::store_shared_4(of_lane + i / 2 * 8 * kLine + i % 2 * 16,
+                          __byte_perm(mine, other, selector));
+    }
+  }
+}
+
 // Stores alpha * sum by the accelerator, box after box; it leaves out what is outside D.
-template <class T, class Tile, int kFirst = 0>
+template <class T, bool kInRows, class Tile, int kFirst = 0>
 __device__ __forceinline__ void store_mapped(Boxes<Tile>& boxes, const Results<Tile>& sum,
                                              float alpha, const ResultMaps& d, const WarpPlace& at,
                                              int lane) {
   constexpr int kOfBox = Tile::kLineBytes / static_cast<int>(sizeof(T));
-  if constexpr (kFirst < Tile::kBlockN) {
-    constexpr bool kWhole = kFirst + kOfBox <= Tile::kBlockN;
-    static_assert(kWhole || kFirst + kOfBox / 2 == Tile::kBlockN);
+  if constexpr (kFirst < Tile::kColumns) {
+    constexpr int kCount = std::min(kOfBox, Tile::kColumns - kFirst);
     auto& box = boxes[kFirst / kOfBox % Tile::kBoxes];
-    const OperandMap& map = kWhole ? d.whole : d.half;
+    const OperandMap& map = kCount == kOfBox ? d.whole : d.rest;
     // The box before may still be read; of the tile before it is this one where their number is
     // odd.
     constexpr bool kSameBox =
-        kFirst == 0 && (Tile::kBlockN + kOfBox - 1) / kOfBox % Tile::kBoxes != 0;
+        kFirst == 0 && (Tile::kColumns + kOfBox - 1) / kOfBox % Tile::kBoxes != 0;
     if (lane == 0) ptx::tma_wait_for_reads_of_stores<kSameBox ? 0 : Tile::kBoxes - 1>();
     __syncwarp();
-    write_box<T, kFirst, Tile::kLineBytes / (kWhole ? 1 : 2), Tile>(box, sum, alpha, lane);
+    if constexpr (kInRows) {
+      constexpr int kLine = kCount * static_cast<int>(sizeof(T));
+      write_rows<T, kFirst, kCount, kLine, Tile>(box, sum, alpha, lane);
+    } else {
+      write_columns<T, kFirst, kCount, Tile>(box, sum, alpha, lane);
+    }
     ptx::fence_bulk();
     __syncwarp();
     if (lane == 0) {
-      ptx::tma_store_3d(&map.map, box, at.column + kFirst, at.row, at.batch * map.batch_step);
+      const int column = at.column + kFirst;
+      ptx::tma_store_3d(&map.map, box, kInRows ? column : at.row, kInRows ? at.row : column,
+                        at.batch * map.batch_step);
       ptx::tma_commit_stores();
     }
-    store_mapped<T, Tile, kFirst + kOfBox>(boxes, sum, alpha, d, at, lane);
+    store_mapped<T, kInRows, Tile, kFirst + kOfBox>(boxes, sum, alpha, d, at, lane);
   }
 }
 
-// Writes the sums of the columns from kColumns * chunk on to the boxes, as floats.
-template <class Tile, int kChunk = 0>
+// Writes the sums of the columns from kFirst on to the boxes, as floats.
+template <bool kInRows, class Tile, int kFirst, int kBox = 0>
+__device__ __forceinline__ void write_boxes(Boxes<Tile>& boxes, const Results<Tile>& sum,
+                                            int lane) {
+  constexpr int kOfBox = Tile::kLineBytes / 4, kCount = std::min(kOfBox, Tile::kColumns - kFirst);
+  if constexpr (kCount > 0 && kBox < Tile::kBoxes) {
+    if constexpr (kInRows) {
+      write_rows<float, kFirst, kCount, Tile::kLineBytes, Tile>(boxes[kBox], sum, 1.0f, lane);
+    } else {
+      write_columns<float, kFirst, kCount, Tile>(boxes[kBox], sum, 1.0f, lane);
+    }
+    write_boxes<kInRows, Tile, kFirst + kOfBox, kBox + 1>(boxes, sum, lane);
+  }
+}
+
+// The same of the columns from kChunk * chunk on, as many as the boxes have.
+template <bool kInRows, class Tile, int kFirst = 0>
 __device__ __forceinline__ void write_chunk(Boxes<Tile>& boxes, const Results<Tile>& sum, int chunk,
                                             int lane) {
-  constexpr int kColumns = 2 * Tile::kLineBytes / 4;
-  if constexpr (kChunk * kColumns < Tile::kBlockN) {
-    if (chunk == kChunk) {
-      write_box<float, kChunk * kColumns, Tile::kLineBytes, Tile>(boxes[0], sum, 1.0f, lane);
-      if constexpr (kChunk * kColumns + kColumns / 2 < Tile::kBlockN) {
-        write_box<float, kChunk * kColumns + kColumns / 2, Tile::kLineBytes, Tile>(boxes[1], sum,
-                                                                                   1.0f, lane);
-      }
-    } else {
-      write_chunk<Tile, kChunk + 1>(boxes, sum, chunk, lane);
-    }
+  constexpr int kChunk = Tile::kBoxes * Tile::kLineBytes / 4;
+  if constexpr (kFirst < Tile::kColumns) {
+    if (chunk * kChunk == kFirst) return write_boxes<kInRows, Tile, kFirst>(boxes, sum, lane);
+    write_chunk<kInRows, Tile, kFirst + kChunk>(boxes, sum, chunk, lane);
   }
 }
 
 // Stores through the epilogue: sums go through the boxes as floats, so that lanes have neighbours
-// of a row, which they load and store together.
-template <class T, class Tile>
+// in memory, which they load and store together.
+template <class T, bool kInRows, class Tile>
 __device__ __forceinline__ void store_through(Boxes<Tile>& boxes, const Results<Tile>& sum,
                                               const GemmProblem& p, const Scalars& scalars,
                                               const WarpPlace& at, int lane) {
-  constexpr int kColumns = 2 * Tile::kLineBytes / 4, kLanes = kColumns / 4;
-  const FusedEpilogue<true, T> epilogue(p, scalars, {at.batch, at.row, at.column});
+  constexpr int kOfBox = Tile::kLineBytes / 4, kChunk = Tile::kBoxes * kOfBox;  // columns
+  constexpr int kLanes = (kInRows ? kChunk : 16) / 4;                           // of a line of D
   const int rows = static_cast<int>(min(p.m - at.row, int64_t{16}));
+  const int columns = static_cast<int>(min(p.n - at.column, int64_t{Tile::kColumns}));
+  const int64_t first_line = kInRows ? at.row : at.column;
+  const int64_t first_along = kInRows ? at.column : at.row;
+  const FusedEpilogue<true, T> epilogue(p, scalars, {at.batch, first_line, first_along});
   // The accelerator's stores of the tile before read the boxes.
   if (lane == 0) ptx::tma_wait_for_reads_of_stores();
 #pragma unroll 1
-  for (int chunk = 0; chunk < Tile::kColumnsB / kColumns; ++chunk) {
+  for (int chunk = 0; chunk * kChunk < columns; ++chunk) {
     __syncwarp();
-    write_chunk<Tile>(boxes, sum, chunk, lane);
+    write_chunk<kInRows, Tile>(boxes, sum, chunk, lane);
     __syncwarp();
-    const int in_chunk = lane % kLanes * 4, column = chunk * kColumns + in_chunk;
-    const int inside = static_cast<int>(min(p.n - at.column, int64_t{Tile::kBlockN}));
-    const int columns = min(inside - column, 4);
-    const float4 bias = bias_of_four(epilogue, column, columns);
-    const auto of_row = [&](const Operand& x, int row) {
-      return x.matrix<T>(at.batch) + at.column + column + (at.row + row) * x.ld;
+    const int begin = chunk * kChunk, left = min(columns - begin, kChunk);
+    const int in_line = lane % kLanes * 4, along = kInRows ? begin + in_line : in_line;
+    const int inside = min((kInRows ? columns : rows) - along, 4);
+    const int lines = kInRows ? rows : left;
+    const float4 bias = bias_of_four(epilogue, along, inside);
+    const auto of_line = [&](const Operand& x, int line) {
+      return x.matrix<T>(at.batch) + first_along + along + (first_line + line) * x.ld;
     };
 #pragma unroll 1
-    for (int row = lane / kLanes; row < rows; row += 32 / kLanes) {
-      const int place = swizzle_128b(row * Tile::kLineBytes + in_chunk % 32 * 4);
-      const float4 four = *reinterpret_cast<const float4*>(&boxes[in_chunk / 32][place]);
-      store_four<T>(of_row(p.d, row), scalars.beta == 0.0f ? nullptr : of_row(p.c, row), row,
-                    column, four, columns, scalars.alpha, bias, epilogue);
+    for (int i = lane / kLanes; i < lines; i += 32 / kLanes) {
+      const int box = (kInRows ? in_line : i) / kOfBox;
+      const int place = kInRows ? swizzle_128b(i * Tile::kLineBytes + in_line % kOfBox * 4)
+                                : i % kOfBox * 64 + in_line * 4;
+      const float4 four = *reinterpret_cast<const float4*>(&boxes[box][place]);
+      const int line = kInRows ? i : begin + i;
+      store_four<T>(of_line(p.d, line), scalars.beta == 0.0f ? nullptr : of_line(p.c, line), line,
+                    along, four, inside, scalars.alpha, bias, epilogue);
     }
   }
 }
 
 // Stores the sums of a warp, which are complete.
-template <class T, class Tile>
+template <class T, bool kInRows, class Tile>
 __device__ __forceinline__ void store_results(Boxes<Tile>& boxes, const Results<Tile>& sum,
                                               const GemmProblem& p, const ResultMaps& d,
                                               bool mapped, const WarpPlace& at, int lane) {
   const Scalars scalars(p);
   if (mapped && !p.fused && scalars.beta == 0.0f) {
-    store_mapped<T, Tile>(boxes, sum, scalars.alpha, d, at, lane);
+    store_mapped<T, kInRows, Tile>(boxes, sum, scalars.alpha, d, at, lane);
   } else {
-    store_through<T, Tile>(boxes, sum, p, scalars, at, lane);
+    store_through<T, kInRows, Tile>(boxes, sum, p, scalars, at, lane);
   }
 }
 
 // The same for the type of D.
-template <class Tile>
+template <bool kInRows, class Tile>
 __device__ __forceinline__ void store_tile(Boxes<Tile>& boxes, const Results<Tile>& sum,
                                            const GemmProblem& p, const ResultMaps& d, bool mapped,
                                            const WarpPlace& at, int lane) {
+  const auto store = [&](auto element) {
+    store_results<decltype(element), kInRows, Tile>(boxes, sum, p, d, mapped, at, lane);
+  };
   switch (p.d.type) {
-    case MYGEMM_R_32F: return store_results<float, Tile>(boxes, sum, p, d, mapped, at, lane);
-    case MYGEMM_R_16F: return store_results<__half, Tile>(boxes, sum, p, d, mapped, at, lane);
-    default: return store_results<__nv_bfloat16, Tile>(boxes, sum, p, d, mapped, at, lane);
+    case MYGEMM_R_32F: return store(float{});
+    case MYGEMM_R_16F: return store(__half{});
+    default: return store(__nv_bfloat16{});
   }
 }
 

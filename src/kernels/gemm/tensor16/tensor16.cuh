@@ -1,7 +1,7 @@
 // Products of 16-bit operands on tensor cores. One warpgroup of producers (feed.cuh) brings
 // operands into shared memory, from which two of consumers have the tensor cores multiply 64 rows
-// of D^T each. One block a multiprocessor, which computes tile after tile, data-parallel or
-// stream-K (persistent/stream_k.h). sm_90a.
+// each, of D^T or of D. One block a multiprocessor, which computes tile after tile, data-parallel
+// or stream-K (persistent/stream_k.h). sm_90a.
 #pragma once
 
 #include "kernels/gemm/persistent/launch.cuh"
@@ -14,8 +14,34 @@ namespace tensor16 {
 
 constexpr int kConsumersBarrier = 1;
 
-// The work of a consumer warp.
+// Each block of a cluster has a partial tile: the place of this block's own, or of the one with its
+// rank in the cluster of another number.
 template <class Tile>
+__device__ __forceinline__ int partial_tile_of(int cluster) {
+  return Tile::kCluster == 1 ? cluster
+                             : cluster * Tile::kCluster + static_cast<int>(ptx::cluster_rank());
+}
+
+// Sets s.block, the number of this block, or cluster, in the schedule. Every thread calls; when it
+// returns, every barrier of the cluster exists.
+template <class Tile>
+__device__ __forceinline__ void take_number(SharedStorage<Tile>& s, const persistent::Args& args) {
+  const bool takes = Tile::kCluster == 1 || ptx::cluster_rank() == 0;
+  if (threadIdx.x == 0 && takes) {
+    s.block = persistent::take_block_number(
+        args, Tile::kCluster > 1 ? ptx::cluster_number() : blockIdx.x);
+  }
+  if constexpr (Tile::kCluster == 1) {
+    __syncthreads();
+  } else {
+    ptx::cluster_sync();
+    if (threadIdx.x == 0 && !takes) s.block = ptx::load_shared_4_of(0, &s.block);
+    __syncthreads();
+  }
+}
+
+// The work of a consumer warp. kInRows: rows of the tile are contiguous in D, else columns.
+template <class Tile, bool kInRows>
 __device__ __forceinline__ void consume(SharedStorage<Tile>& s, const persistent::Args& args,
                                         const ResultMaps& d, bool mapped) {
   constexpr int kThreads = 32 * Tile::kConsumerWarps;
@@ -40,29 +66,32 @@ __device__ __forceinline__ void consume(SharedStorage<Tile>& s, const persistent
     });
     const int thread = thread_of_consumers(), warp = thread / 32;
     if (!item.finishes) {
-      store_partial<Tile>(partial_tiles[s.block], sum, thread);
+      const int mine = partial_tile_of<Tile>(s.block);
+      store_partial<Tile>(partial_tiles[mine], sum, thread);
       ptx::meet_at_barrier(kConsumersBarrier, kThreads);  // the whole partial tile is there
-      if (thread == 0) persistent::announce_partial_tile(args, s.block);
+      if (thread == 0) persistent::announce_partial_tile(args, mine);
       continue;
     }
     if (item.to_add.first < item.to_add.end) {
-      persistent::await_partial_tiles<Tile>(args, item.to_add, thread);
+      const int first = partial_tile_of<Tile>(item.to_add.first);
+      const int end = partial_tile_of<Tile>(item.to_add.end);
+      persistent::await_partial_tiles<Tile>(args, {first, end}, thread, Tile::kCluster);
       ptx::meet_at_barrier(kConsumersBarrier, kThreads);
-      for (int other = item.to_add.first; other < item.to_add.end; ++other) {
+      for (int other = first; other < end; other += Tile::kCluster) {
         add_partial<Tile>(sum, partial_tiles[other], thread);
       }
     }
-    const int row = item.row + 16 * warp +
-                    (Tile::kCluster > 1 ? static_cast<int>(ptx::cluster_rank()) * Tile::kRows : 0);
-    store_tile<Tile>(s.results[warp], sum, args.p, d, mapped, {item.batch, row, item.column},
-                     thread % 32);
+    const int in_cluster = SameColumns<Tile>::of_block().number * Tile::kRows;
+    const WarpPlace at = {item.batch, item.row + in_cluster + 16 * warp,
+                          item.column + SameRows<Tile>::of_block().number * Tile::kColumns};
+    store_tile<kInRows, Tile>(s.results[warp], sum, args.p, d, mapped, at, thread % 32);
   }
   if (thread_of_consumers() % 32 == 0) ptx::tma_wait_for_reads_of_stores();
 }
 
 }  // namespace tensor16
 
-template <class Tile>
+template <class Tile, bool kInRows>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
     gemm_tensor16(const __grid_constant__ persistent::Args args,
                   const __grid_constant__ persistent::OperandMap a,
@@ -88,15 +117,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     if (maps_d) ptx::tma_prefetch_map(&d.whole.map);
   }
   ptx::wait_for_previous_grid();
-  if (threadIdx.x == 0) {
-    s.block = Tile::kCluster > 1 ? static_cast<int>(ptx::cluster_number())
-                                 : persistent::take_block_number(args);
-  }
-  if constexpr (Tile::kCluster > 1) {
-    ptx::cluster_sync();  // every block's barriers exist
-  } else {
-    __syncthreads();
-  }
+  tensor16::take_number<Tile>(s, args);
 
   if (warp < Tile::kProducerWarps) {
     ptx::give_up_registers<Tile::kProducerRegisters>();
@@ -104,7 +125,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     ptx::launch_dependents();  // behind the last loads
   } else {
     ptx::take_registers<Tile::kConsumerRegisters>();
-    tensor16::consume<Tile>(s, args, d, maps_d);
+    tensor16::consume<Tile, kInRows>(s, args, d, maps_d);
   }
   // No block ends while others still copy to it or free its stages.
   if constexpr (Tile::kCluster > 1) ptx::cluster_sync();
@@ -133,24 +154,33 @@ Status cuda::launch_gemm_tensor16(const GemmProblem& problem, const GemmConfig& 
   persistent::OperandMap a = {}, b = {};
   tensor16::ResultMaps d = {};
   if (Tile::kMapped) {
-    RETURN_IF_ERROR(tensor16::make_map(&a, p.a, p.transa, p.m, p.k, p.batch_count, Tile::kRows, 1));
-    RETURN_IF_ERROR(tensor16::make_map(&b, p.b, !p.transb, p.n, p.k, p.batch_count, Tile::kBlockN,
-                                       Tile::kCluster));
+    RETURN_IF_ERROR(tensor16::make_map(&a, p.a, p.transa, p.m, p.k, p.batch_count, Tile::kRows,
+                                       Tile::kClusterN));
+    RETURN_IF_ERROR(tensor16::make_map(&b, p.b, !p.transb, p.n, p.k, p.batch_count, Tile::kColumns,
+                                       Tile::kClusterM));
   }
   // The accelerator stores multiples of 16 bytes, beyond the end of a line that is none.
-  const int64_t bytes_of_line = p.n * element_bytes(p.d.type);
+  const int64_t bytes_of_line = problem.m * element_bytes(p.d.type);
   const bool maps_d = has_tensor_map(p.d, p.batch_count) && bytes_of_line % 16 == 0;
   if (maps_d) {
+    const bool in_rows = args.transposed;
+    const auto make = [&](persistent::OperandMap* map, int columns) {
+      const int bytes = columns * static_cast<int>(element_bytes(p.d.type));
+      return persistent::make_map(map, p.d, problem.m, problem.n, p.batch_count,
+                                  in_rows ? columns : 16, in_rows ? 16 : columns,
+                                  in_rows && bytes == Tile::kLineBytes);
+    };
     const int columns = Tile::kLineBytes / static_cast<int>(element_bytes(p.d.type));
-    RETURN_IF_ERROR(
-        persistent::make_map(&d.whole, p.d, p.n, p.m, p.batch_count, columns, 16, true));
-    if (Tile::kBlockN % columns != 0) {
-      RETURN_IF_ERROR(
-          persistent::make_map(&d.half, p.d, p.n, p.m, p.batch_count, columns / 2, 16, false));
-    }
+    RETURN_IF_ERROR(make(&d.whole, columns));
+    if (const int rest = Tile::kColumns % columns) RETURN_IF_ERROR(make(&d.rest, rest));
   }
   RETURN_IF_ERROR(persistent::clear_flags_for(args, context));
-  return launch(context, gemm_tensor16<Tile>, config, args, a, b, d, maps_d);
+  if constexpr (Tile::kBothWays) {
+    if (!args.transposed) {
+      return launch(context, gemm_tensor16<Tile, false>, config, args, a, b, d, maps_d);
+    }
+  }
+  return launch(context, gemm_tensor16<Tile, true>, config, args, a, b, d, maps_d);
 }
 
 }  // namespace mygemm

@@ -95,9 +95,8 @@ const char* configure_tma(const GemmKernel& kernel, const GemmFacts& facts,
     return reason;
   }
   tma::configure_loads(facts.problem, config);
-  config->seconds =
-      persistent::seconds<Tile>(*config, kernel.figures, tma::step_factor<Tile>(*config), facts,
-                                device, persistent::l2_rate_of(device));
+  config->seconds = persistent::seconds<Tile>(*config, kernel.figures,
+                                              tma::step_factor<Tile>(*config), facts, device);
   return nullptr;
 }
 
