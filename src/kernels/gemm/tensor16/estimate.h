@@ -26,6 +26,18 @@ inline double l2_factor(const Operand& x, double two_lines = kTwoLines,
 
 namespace tensor16 {
 
+// The clusters of so many blocks that run at once. Of sizes that are no powers of two, no fewer:
+// a GPU has at most eight processing clusters, each of which leaves less than one cluster unused.
+inline int clusters_at_once(const DeviceTraits& device, int blocks) {
+  switch (blocks) {
+    case 1: return device.num_sms;
+    case 2: return device.clusters[1];
+    case 4: return device.clusters[2];
+    case 8: return device.clusters[3];
+    default: return (device.num_sms - 8 * (blocks - 1)) / blocks;
+  }
+}
+
 // From the launch to the first products.
 constexpr double kFillSeconds = 2.9e-6;
 // Bytes a second from L2 to a multiprocessor: while all ask, to which the clusters' shared copies

@@ -48,18 +48,6 @@ constexpr double kReadAgain = 0.1;
 // Fewest k of a block of a cluster.
 constexpr int64_t kLeastKPerBlock = 128;
 
-// The clusters of so many blocks that run at once. Of sizes that are no powers of two, no fewer:
-// a GPU has at most eight processing clusters, each of which leaves less than one cluster unused.
-inline int clusters_at_once(const DeviceTraits& device, int blocks) {
-  switch (blocks) {
-    case 1: return device.num_sms;
-    case 2: return device.clusters[1];
-    case 4: return device.clusters[2];
-    case 8: return device.clusters[3];
-    default: return (device.num_sms - 8 * (blocks - 1)) / blocks;
-  }
-}
-
 // How a product is divided into blocks, with an estimate.
 struct SplitDivision {
   bool transposed = false;  // X is op(B)

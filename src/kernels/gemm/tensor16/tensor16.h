@@ -2,7 +2,6 @@
 // configuration and launch. Pure.
 #pragma once
 
-#include <bit>
 #include <limits>
 
 #include "kernels/gemm/persistent/configure.h"
@@ -38,7 +37,7 @@ struct Tensor16Tile {
   static constexpr int kBoxes = 2, kBoxBytes = 16 * kLineBytes;
   static constexpr int kResultBytes = kConsumerWarps * kBoxes * kBoxBytes;
   static constexpr int kBarrierBytes = 1024;  // at most, with the padding behind them
-  static constexpr int kMostSharedBytes = 227 * 1024;
+  static constexpr int kMostSharedBytes = sm_resources(90).shared_bytes - kReservedSharedBytes;
   static constexpr int kStages =
       std::min(8, (kMostSharedBytes - kResultBytes - kBarrierBytes) / (kStageA + kStageB));
   static constexpr int kSharedBytes = kStages * (kStageA + kStageB) + kResultBytes + kBarrierBytes;
@@ -73,7 +72,7 @@ const char* configure_tensor16(const GemmKernel& kernel, const GemmFacts& facts,
                                const DeviceTraits& device, const PlanOptions& options,
                                GemmConfig* config) {
   DeviceTraits clusters = device;  // each as one multiprocessor
-  clusters.num_sms = device.clusters[std::countr_zero(unsigned{Tile::kCluster})];
+  clusters.num_sms = tensor16::clusters_at_once(device, Tile::kCluster);
   if (clusters.num_sms == 0) return "the GPU has no clusters of so many blocks";
   config->load_a = config->load_b = Tile::kMapped ? OperandLoad::kTensorMap : OperandLoad::kCopy16;
   config->cluster_blocks = Tile::kCluster > 1 ? Tile::kCluster : 0;
