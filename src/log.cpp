@@ -80,8 +80,11 @@ std::string describe(const GemmProblem& p) {
   if (p.fill != MYGEMM_FILL_FULL) {
     steps += p.fill == MYGEMM_FILL_LOWER ? " --fill lower" : " --fill upper";
   }
-  if (p.a.type != MYGEMM_R_32F) {
-    steps += print(" --atype %s --dtype %s", type_name(p.a.type), type_name(p.d.type));
+  const bool same = p.a.type == p.b.type;
+  if (!same || p.a.type != MYGEMM_R_32F) {
+    steps += print(" --atype %s", type_name(p.a.type));
+    if (!same) steps += print(" --btype %s", type_name(p.b.type));
+    steps += print(" --dtype %s", type_name(p.d.type));
   }
   const char* const invariance = p.invariant ? " --invariance batch" : "";
   if (!p.fused && steps.empty()) return "sgemm " + sizes + batch + "--form " + form + invariance;

@@ -227,11 +227,21 @@ Status supported_types(const GemmProblem& p) {
                             : fail(MYGEMM_STATUS_NOT_SUPPORTED, "%s = %d, but %s = %d: %s", first,
                                    x.type, second, y.type, rule);
   };
-  RETURN_IF_ERROR(alike("atype", p.a, "btype", p.b, "A and B have one element type"));
+  const auto mixed = [&] {
+    const mygemmDataType_t other = p.a.type == MYGEMM_R_32F ? p.b.type : p.a.type;
+    return (p.a.type == MYGEMM_R_32F || p.b.type == MYGEMM_R_32F) && other == MYGEMM_R_16BF;
+  };
+  if (!mixed()) {
+    RETURN_IF_ERROR(
+        alike("atype", p.a, "btype", p.b, "A and B have one element type, or are FP32 and BF16"));
+  }
   RETURN_IF_ERROR(alike("ctype", p.c, "dtype", p.d, "C and D have one element type"));
-  return p.a.type != MYGEMM_R_32F
-             ? MYGEMM_STATUS_SUCCESS
-             : alike("dtype", p.d, "atype", p.a, "D of a product of FP32 operands is FP32");
+  const char* fp32_operand = p.a.type == MYGEMM_R_32F   ? "atype"
+                             : p.b.type == MYGEMM_R_32F ? "btype"
+                                                        : nullptr;
+  if (!fp32_operand) return MYGEMM_STATUS_SUCCESS;
+  return alike("dtype", p.d, fp32_operand, p.a.type == MYGEMM_R_32F ? p.a : p.b,
+               "D of a product with an FP32 operand is FP32");
 }
 
 }  // namespace mygemm

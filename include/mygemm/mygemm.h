@@ -153,10 +153,10 @@ MYGEMM_API mygemmStatus_t mygemm_sgemm_batched(
  * epilogue is computed in FP32, one rounding after another, as a program would that stores the
  * plain product, then adds the bias, then applies the activation: with bias and RELU, in one call
  * or in three, the bits are the same where D is FP32.
- *   A and B are of one type (atype, btype), C, D and bias of one type (ctype, dtype; ctype counts
- *   where C is NULL too). FP32 A and B have FP32 C and D. A and B of FP16 or BF16 have C and D of
- *   any type: their products are exact in FP32, sums are FP32, and each result is rounded once,
- *   from FP32 to the type of D, to nearest even. alpha, beta, aux and sums are FP32 always.
+ *   A and B are of one type (atype, btype), or FP32 and BF16; C, D and bias are of one type (ctype,
+ *   dtype; ctype counts where C is NULL too): FP32 if A or B is, else any. In every math mode the
+ *   products of 16-bit elements, and of an FP32 element's three BF16 parts, are exact, sums are
+ *   FP32, and each result is rounded once, to nearest even. Scalars, aux and sums are FP32 always.
  *   C may be D (the same pointer, leading dimension and stride; or NULL) or lie apart from D.
  *   D must not overlap A, B or bias, nor its matrices one another.
  * Reads A and B unless k = 0 or alpha = 0 (then they may be NULL), C unless beta = 0 (where that is

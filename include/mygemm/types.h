@@ -147,7 +147,7 @@ typedef struct {
   int32_t transa, transb;             /* mygemmOperation_t */
   int64_t m, n, k;                    /* op(A) is m x k, op(B) is k x n, C and D are m x n */
   int64_t batch_count;                /* products */
-  int32_t atype, btype, ctype, dtype; /* mygemmDataType_t; atype = btype and ctype = dtype */
+  int32_t atype, btype, ctype, dtype; /* mygemmDataType_t; see mygemm_gemm */
   int32_t math;                       /* mygemmMathMode_t or MYGEMM_MATH_OF_HANDLE */
   int32_t activation;                 /* mygemmActivation_t */
   const void *alpha, *beta;           /* one float each; see mygemm_set_pointer_mode */

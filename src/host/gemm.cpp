@@ -144,16 +144,15 @@ void multiply_block(const MicroKernel& kernel, const GemmProblem& problem, const
 }
 
 // A column of D, or its part in a triangle, in pieces whose sums are complete before they are
-// stored. Type: that of A and B.
-template <class Type>
+// stored. OfA, OfB: the types of A and B.
+template <class OfA, class OfB>
 void multiply_column(const GemmProblem& problem, const Epilogue& epilogue, int64_t matrix,
                      int64_t j) {
-  using Element = typename Type::Storage;
   constexpr int64_t kRows = 256;
   const float alpha = problem.epilogue.alpha.value, beta = problem.epilogue.beta.value;
   const Operand &a = problem.a, &b = problem.b, &c = problem.c;
-  const Element* const in_a = a.matrix<const Element>(matrix);
-  const Element* const in_b = b.matrix<const Element>(matrix);
+  const auto* const in_a = a.matrix<const typename OfA::Storage>(matrix);
+  const auto* const in_b = b.matrix<const typename OfB::Storage>(matrix);
   const auto [begin, end] = problem.filled_rows(j);
   for (int64_t i0 = begin; i0 < end; i0 += kRows) {
     const int64_t rows = std::min(kRows, end - i0);
@@ -162,8 +161,8 @@ void multiply_column(const GemmProblem& problem, const Epilogue& epilogue, int64
     for (int64_t i = i0; i < i0 + rows; ++i) {
       float sum = 0.0f;
       for (int64_t l = 0; l < problem.k; ++l) {
-        sum += load_float<Type>(in_a + (problem.transa ? l + i * a.ld : i + l * a.ld)) *
-               load_float<Type>(in_b + (problem.transb ? j + l * b.ld : l + j * b.ld));
+        sum += load_float<OfA>(in_a + (problem.transa ? l + i * a.ld : i + l * a.ld)) *
+               load_float<OfB>(in_b + (problem.transb ? j + l * b.ld : l + j * b.ld));
       }
       results[i - i0] = beta == 0.0f ? alpha * sum : alpha * sum + beta * in_c[i - i0];
     }
@@ -179,12 +178,14 @@ Status launch_gemm_naive(const GemmProblem& problem, const GemmConfig&, const La
     epilogue.finish_without_sums();
     return MYGEMM_STATUS_SUCCESS;
   }
-  with_type(problem.a.type, [&](auto type) {
-    for (int64_t matrix = 0; matrix < problem.batch_count; ++matrix) {
-      for (int64_t j = 0; j < problem.n; ++j) {
-        multiply_column<decltype(type)>(problem, epilogue, matrix, j);
+  with_type(problem.a.type, [&](auto of_a) {
+    with_type(problem.b.type, [&](auto of_b) {
+      for (int64_t matrix = 0; matrix < problem.batch_count; ++matrix) {
+        for (int64_t j = 0; j < problem.n; ++j) {
+          multiply_column<decltype(of_a), decltype(of_b)>(problem, epilogue, matrix, j);
+        }
       }
-    }
+    });
   });
   return MYGEMM_STATUS_SUCCESS;
 }

@@ -48,6 +48,13 @@ __device__ __forceinline__ void add_in_order(float& d, float a) {
   asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(d) : "f"(a));
 }
 
+// mul.rn.ftz: a * b, or 0 where that is below 2^-126.
+__device__ __forceinline__ float multiply_or_flush(float a, float b) {
+  float value;
+  asm("mul.rn.ftz.f32 %0, %1, %2;" : "=f"(value) : "f"(a), "f"(b));
+  return value;
+}
+
 // cvt.rn.bf16x2: two values rounded to BF16, x in the lower half.
 __device__ __forceinline__ unsigned pack_bf16(float x, float y) {
   unsigned pair;

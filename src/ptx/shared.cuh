@@ -30,6 +30,13 @@ __device__ __forceinline__ unsigned load_shared_4(unsigned address) {
   return value;
 }
 
+// ld.shared.v2: 8 bytes from a multiple of 8.
+__device__ __forceinline__ uint2 load_shared_8(unsigned address) {
+  uint2 value;
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(value.x), "=r"(value.y) : "r"(address));
+  return value;
+}
+
 // st.shared: 4 bytes. A float as such: taken for an unsigned, it had a second register (nvcc 13.0).
 __device__ __forceinline__ void store_shared_4(unsigned address, unsigned value) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");

@@ -108,6 +108,8 @@ constexpr unsigned kWgmmaMatrixBf16 = 512 / 16 | 2u << 30;
                : WGMMA_RESULTS_##kCount(0)                                            \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(matrix),             \
                  "r"(static_cast<int>(add)), "n"(option))
+#define WGMMA_16(type, options, option) \
+  WGMMA(16, type, "%16", "%17", "%18", "%19", "%20", "%21", options, option)
 #define WGMMA_32(type, options, option) \
   WGMMA(32, type, "%32", "%33", "%34", "%35", "%36", "%37", options, option)
 #define WGMMA_64(type, options, option) \
@@ -139,20 +141,22 @@ __device__ __forceinline__ void wgmma_tf32(float (&d)[kN / 2], const unsigned (&
 }
 
 // wgmma.mma_async.m64nNk16.bf16: d = a b, plus d where `add`; a is 64 x 16, b 16 x kN as
-// wgmma_matrix() or, where kMNMajor, wgmma_matrix_mn() says. Sums are rounded towards zero. With g
-// and t as above, warp w holds
+// wgmma_matrix() or, where kMNMajor, wgmma_matrix_mn() says; with kMatrix = kWgmmaMatrix as
+// wgmma_matrix_16() does. Sums are rounded towards zero. With g and t as above, warp w holds
 //   a: pairs of neighbours along k, the first in the lower half: rows 16 w + g and g + 8 of k = 2 t
 //      and the next, then the same of k = 2 t + 8
 //   d: as above.
-template <int kN, bool kMNMajor>
+template <int kN, bool kMNMajor, unsigned kMatrix = kWgmmaMatrixBf16>
 __device__ __forceinline__ void wgmma_bf16(float (&d)[kN / 2], const unsigned (&a)[4], unsigned b,
                                            bool add) {
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __trap();
 #else
-  static_assert(kN == 64 || kN == 128);
-  const uint64_t matrix = uint64_t{kWgmmaMatrixBf16} << 32 | b;
-  if constexpr (kN == 64) {
+  static_assert(kN == 32 || kN == 64 || kN == 128);
+  const uint64_t matrix = uint64_t{kMatrix} << 32 | b;
+  if constexpr (kN == 32) {
+    WGMMA_16("m64n32k16.f32.bf16.bf16", ", %22", static_cast<int>(kMNMajor));
+  } else if constexpr (kN == 64) {
     WGMMA_32("m64n64k16.f32.bf16.bf16", ", %38", static_cast<int>(kMNMajor));
   } else if constexpr (kN == 128) {
     WGMMA_64("m64n128k16.f32.bf16.bf16", ", %70", static_cast<int>(kMNMajor));
@@ -248,6 +252,7 @@ __device__ __forceinline__ void wgmma_wait_for_operands() {
 #undef WGMMA_96
 #undef WGMMA_64
 #undef WGMMA_32
+#undef WGMMA_16
 #undef WGMMA
 #undef WGMMA_RESULTS_128
 #undef WGMMA_RESULTS_120

@@ -57,12 +57,17 @@ struct GemmConfig : LaunchConfig {
 };
 
 constexpr bool takes(const GemmKernel& kernel, Takes operands) {
-  return kernel.figures.takes == Takes::kAny || kernel.figures.takes == operands;
+  return (static_cast<int>(kernel.figures.takes) & static_cast<int>(operands)) != 0;
 }
 
 inline const char* unfit_for(const GemmKernel& kernel, const GemmFacts& facts) {
   if (!takes(kernel, facts.operands)) {
-    return facts.operands == Takes::k16Bit ? "takes FP32 operands" : "takes operands of 16 bits";
+    switch (kernel.figures.takes) {
+      case Takes::kFp32: return "takes FP32 operands";
+      case Takes::k16Bit: return "takes operands of 16 bits";
+      case Takes::kMixed: return "takes an FP32 operand and one of 16 bits";
+      default: return "takes operands of other types";
+    }
   }
   if (facts.order && kernel.figures.order != facts.order) return facts.order->refusal;
   const bool full = facts.problem.fill == MYGEMM_FILL_FULL;

@@ -36,9 +36,18 @@ constexpr Freedom freedom_of(mygemmMathMode_t math) {
                                     : Freedom::kOrder;
 }
 
-// The elements of A and B that a kernel takes, or a problem has. C and D of FP32 operands are FP32;
-// those of 16-bit operands, both FP16 or both BF16, have any type.
-enum class Takes : uint8_t { kFp32, k16Bit, kAny };
+// The elements of A and B that a problem has, or a kernel takes, which are bits: both FP32, both
+// FP16 or both BF16, or one FP32 and one BF16. C and D of 16-bit operands have any type, those of
+// others are FP32.
+enum class Takes : uint8_t { kFp32 = 1, k16Bit = 2, kMixed = 4, kAny = 7 };
+
+constexpr Takes operator|(Takes some, Takes others) {
+  return static_cast<Takes>(static_cast<int>(some) | static_cast<int>(others));
+}
+constexpr Takes operands_of(const GemmProblem& p) {
+  const int64_t a = element_bytes(p.a.type), b = element_bytes(p.b.type);
+  return a != b ? Takes::kMixed : a == 2 ? Takes::k16Bit : Takes::kFp32;
+}
 
 // An order in which kernels add up the products of an element of D, where it depends on k alone:
 // kernels that have the same one, the same object, give an element the same bits. The order of
@@ -69,8 +78,7 @@ const SumOrder* order_to_keep(const GemmProblem& p, const DeviceTraits& device);
 struct GemmFacts {
   GemmFacts(const GemmProblem& p, const DeviceTraits& device)
       : problem(p),
-        type(p.a.type),
-        operands(element_bytes(type) == 2 ? Takes::k16Bit : Takes::kFp32),
+        operands(operands_of(p)),
         aligned(both_aligned(p)),
         freedom(freedom_of(p.math)),
         order(p.invariant && !p.scales_only() ? order_to_keep(p, device) : nullptr),
@@ -85,26 +93,28 @@ struct GemmFacts {
     sm_matrices = batch / device.num_sms;
     sm_long = longer * sm_matrices;
     sm_area = thin * sm_long * (p.fill == MYGEMM_FILL_FULL ? 1.0 : 0.5);
-    operand_bytes = static_cast<double>(element_bytes(type));
+    a_bytes = static_cast<double>(element_bytes(p.a.type));
+    b_bytes = static_cast<double>(element_bytes(p.b.type));
     const double outputs = area * (p.epilogue.beta.is(0.0f) ? 1.0 : 2.0) *
                            static_cast<double>(element_bytes(p.d.type));
-    const auto moving_seconds = [&](double length) {
-      return (operand_bytes * (k * length * batch) + outputs) / device.memory_bandwidth;
+    const auto moving_seconds = [&](double bytes_of_k) {
+      return (bytes_of_k * k * batch + outputs) / device.memory_bandwidth;
     };
-    memory_seconds = moving_seconds(m + n);
-    long_seconds = moving_seconds(longer);
+    memory_seconds = moving_seconds(a_bytes * m + b_bytes * n);
+    long_seconds = moving_seconds(longer * (m > n   ? a_bytes
+                                            : n > m ? b_bytes
+                                                    : std::min(a_bytes, b_bytes)));
   }
 
   const GemmProblem& problem;
-  mygemmDataType_t type;  // of A and B
-  Takes operands;         // kFp32 or k16Bit
-  bool aligned;           // A and B
-  Freedom freedom;        // of the math mode
-  const SumOrder* order;  // that the kernel must have; nullptr: any
-  double k;               // 0 where A and B are not read
-  double area;            // elements of D that are computed
-  double thin;            // the smaller of m and n
-  double operand_bytes;   // of an element of A or B
+  Takes operands;           // kFp32, k16Bit or kMixed
+  bool aligned;             // A and B
+  Freedom freedom;          // of the math mode
+  const SumOrder* order;    // that the kernel must have; nullptr: any
+  double k;                 // 0 where A and B are not read
+  double area;              // elements of D that are computed
+  double thin;              // the smaller of m and n
+  double a_bytes, b_bytes;  // of an element of A, of B
   // For each multiprocessor: elements of D, lengths of its longer side, matrices.
   double sm_area, sm_long, sm_matrices;
   double sm_flops, flop_seconds;  // FFMA peak of a multiprocessor, and its inverse

@@ -10,8 +10,8 @@ namespace mygemm {
 namespace {
 
 // A block computes 32 x 8 elements: a warp reads 32 neighbours of a column of A and of C.
-// In: the elements of A and B; Out: those of C and D.
-template <class In, class Out>
+// OfA, OfB: the elements of A and B; Out: those of C and D.
+template <class OfA, class OfB, class Out>
 __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int64_t tiles_n) {
   ptx::wait_for_previous_grid();
   const Scalars scalars(p);
@@ -25,7 +25,8 @@ __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int
     if (i >= p.m || j >= p.n || !p.fills(i, j)) continue;
     float sum = 0.0f;
     if (depth > 0) {
-      const StridedOperand<In> a = operand_a<In>(p, batch), b = operand_b<In>(p, batch);
+      const StridedOperand<OfA> a = operand_a<OfA>(p, batch);
+      const StridedOperand<OfB> b = operand_b<OfB>(p, batch);
       for (int64_t k = 0; k < depth; ++k) sum = fmaf(a.at(i, k), b.at(j, k), sum);
     }
     ptx::launch_dependents();
@@ -35,14 +36,19 @@ __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int
   }
 }
 
-// FP32 operands have FP32 results.
+// FP32 operands have FP32 results, those beside a BF16 operand too.
 auto instance_for(const GemmProblem& p) {
+  if (operands_of(p) == Takes::kMixed) {
+    return p.a.type == MYGEMM_R_32F ? gemm_naive<float, __nv_bfloat16, float>
+                                    : gemm_naive<__nv_bfloat16, float, float>;
+  }
   return with_element_type(p.a.type, [&](auto in) {
     using In = decltype(in);
     if constexpr (sizeof(In) == sizeof(float)) {
-      return gemm_naive<In, float>;
+      return gemm_naive<In, In, float>;
     } else {
-      return with_element_type(p.d.type, [](auto out) { return gemm_naive<In, decltype(out)>; });
+      return with_element_type(p.d.type,
+                               [](auto out) { return gemm_naive<In, In, decltype(out)>; });
     }
   });
 }

@@ -41,14 +41,16 @@ constexpr GemmKernel tensor_kernel(const char* name, const GemmFigures& figures)
 
 template <class Tile, bool kStreamK>
 constexpr GemmKernel tensor16_kernel(const char* name, GemmFigures figures) {
-  figures.takes = Takes::k16Bit;
+  figures.takes = Tile::kFp32Rows ? Takes::kMixed : Takes::k16Bit;
   return {name,
           kHopper,
           kHopper,
           configure_tensor16<Tile, kStreamK>,
           cuda_launcher<cuda::launch_gemm_tensor16<Tile>>(),
           with(figures, tensor16::bound<Tile, kStreamK>(figures),
-               kStreamK ? nullptr : &tensor16::kOrder)};
+               kStreamK          ? nullptr
+               : Tile::kFp32Rows ? &tensor16::kMixedOrder
+                                 : &tensor16::kOrder)};
 }
 
 template <class Tile>
@@ -153,8 +155,14 @@ constexpr GemmKernel naive_kernel(const char* name, const GemmFigures& figures) 
           with(figures, estimate::tile_bound<TileNaive>(figures, {}), &kChainOrder)};
 }
 
+// Thin kernels take a thin operand of any type beside the elements of the long one.
+constexpr Takes kThinFp32 = Takes::kFp32 | Takes::kMixed;
+constexpr Takes kThin16Bit = Takes::k16Bit | Takes::kMixed;
+
 // The peak of tensor cores over that of FFMA; what keeps products from it is in the estimate.
 constexpr GemmFigures kTensor16 = {.efficiency = 16.0};
+// Beside the time of splitting rows, with which products partly overlap.
+constexpr GemmFigures kMixed = {.efficiency = 21.2};
 
 // Figures: GemmFigures. Stream-K keeps all multiprocessors busy, at 700 W and lower clocks; over
 // the same time data-parallel tiles are as fast or faster (3072^3: 1.10 times, 8192^3: 1.01), hence
@@ -217,6 +225,13 @@ constexpr GemmKernel kKernels[] = {
     tensor16_kernel<Tensor16Lines_128x128, false>("tensor16_lines_128x128", {.efficiency = 2.2}),
     tensor16_kernel<Tensor16Lines_128x128, true>("tensor16_lines_streamk_128x128",
                                                  {.efficiency = 2.2}),
+    tensor16_kernel<Mixed_128x128, false>("mixed_128x128", kMixed),
+    tensor16_kernel<Mixed_64x128, false>("mixed_64x128", kMixed),
+    tensor16_kernel<Mixed_32x128, false>("mixed_32x128", kMixed),
+    tensor16_kernel<Mixed_128x128, true>("mixed_streamk_128x128", kMixed),
+    tensor16_kernel<Mixed_64x128, true>("mixed_streamk_64x128", kMixed),
+    tensor16_kernel<MixedLines_64x128, false>("mixed_lines_64x128", {.efficiency = 1.63}),
+    tensor16_kernel<MixedLines_64x128, true>("mixed_lines_streamk_64x128", {.efficiency = 1.63}),
     tma_kernel<Tma256x128, false>("tma_256x128", {.efficiency = 0.85}),
     tma_kernel<Tma256x128, true>("streamk_256x128", {.efficiency = 0.85}),
     tma_kernel<Tma128x128, false>("tma_128x128", {.efficiency = 0.81}),
@@ -227,12 +242,12 @@ constexpr GemmKernel kKernels[] = {
     tma_kernel<Tma64x32, true>("streamk_64x32", {.efficiency = 0.63}),
     tma_kernel<Tma32x32, false>("tma_32x32", {.efficiency = 0.635}),
     tma_kernel<Tma32x32, true>("streamk_32x32", {.efficiency = 0.635}),
-    thin_kernel<Thin1>("thin_1", {.efficiency = 0.85}),
-    thin_kernel<Thin4>("thin_4", {.efficiency = 0.85}),
-    thin_kernel<Thin16>("thin_16", {.efficiency = 0.75}),
-    thin_kernel<Thin1Of16Bit>("thin16_1", {.takes = Takes::k16Bit, .efficiency = 0.85}),
-    thin_kernel<Thin4Of16Bit>("thin16_4", {.takes = Takes::k16Bit, .efficiency = 0.80}),
-    thin_kernel<Thin16Of16Bit>("thin16_16", {.takes = Takes::k16Bit, .efficiency = 0.30}),
+    thin_kernel<Thin1>("thin_1", {.takes = kThinFp32, .efficiency = 0.85}),
+    thin_kernel<Thin4>("thin_4", {.takes = kThinFp32, .efficiency = 0.85}),
+    thin_kernel<Thin16>("thin_16", {.takes = kThinFp32, .efficiency = 0.75}),
+    thin_kernel<Thin1Of16Bit>("thin16_1", {.takes = kThin16Bit, .efficiency = 0.85}),
+    thin_kernel<Thin4Of16Bit>("thin16_4", {.takes = kThin16Bit, .efficiency = 0.80}),
+    thin_kernel<Thin16Of16Bit>("thin16_16", {.takes = kThin16Bit, .efficiency = 0.30}),
     thin_mma_kernel<ThinMma8>("thin16_mma_8", {.takes = Takes::k16Bit, .efficiency = 0.85}),
     thin_mma_kernel<ThinMma16>("thin16_mma_16", {.takes = Takes::k16Bit, .efficiency = 0.85}),
     warptiled_kernel<Tile128x128>("warptiled_128x128",
@@ -282,7 +297,7 @@ static_assert(std::size(kKernels) <= kMostKernels);
 std::span<const GemmKernel> kernels_for(const GemmProblem&) { return kKernels; }
 
 const SumOrder* order_to_keep(const GemmProblem& p, const DeviceTraits& device) {
-  const Takes operands = element_bytes(p.a.type) == 2 ? Takes::k16Bit : Takes::kFp32;
+  const Takes operands = operands_of(p);
   for (const GemmKernel& kernel : kKernels) {
     const SumOrder* order = kernel.figures.order;
     const bool of_device = kernel.min_cc <= device.cc && device.cc <= kernel.max_cc;

@@ -20,8 +20,8 @@ struct ThinWarps {
   static constexpr int kTile = 32 * kRows;  // rows of a warp, where they are contiguous
 };
 
-// kElementBytes: of A and B. Those of 16 bits become floats where they are multiplied, or where
-// they come into shared memory.
+// kElementBytes: of X. Elements of 16 bits become floats where they are multiplied, those of Y
+// where they come into shared memory.
 template <int kThin_, int kChunk_, int kBatch_, int kRegisterBlocks_, int kElementBytes_ = 4>
 struct ThinTile : ThinWarps {
   using Element = float;  // in shared memory
@@ -258,7 +258,8 @@ class Divider {
     const bool in_workspace = division.k_split == KSplit::kWorkspace;
     const double partials = in_workspace ? 2.0 * static_cast<double>(division.splits) : 0.0;
     const double l2_bytes =
-        Tile::kElementBytes * thin * loads_of_y * k + partials * split_bytes(facts_);
+        (shape_.long_is_m ? facts_.b_bytes : facts_.a_bytes) * thin * loads_of_y * k +
+        partials * split_bytes(facts_);
     const double loading = bytes_ / (load_rate_ * share);
     const double multiplying = products_ / (device_.fp32_flops * kProductShare * share);
     const double rounds = division.blocks / slots_;
@@ -289,6 +290,11 @@ const char* configure_thin(const GemmKernel& kernel, const GemmFacts& facts,
                            GemmConfig* config) {
   const GemmProblem& p = facts.problem;
   if (std::min(p.m, p.n) > Tile::kThin) return "both m and n are larger than the thin side";
+  const Operand &x = p.n <= p.m ? p.a : p.b, &y = p.n <= p.m ? p.b : p.a;
+  if (element_bytes(x.type) != Tile::kElementBytes) {
+    return Tile::kElementBytes == 4 ? "the long operand has elements of 16 bits"
+                                    : "the long operand is FP32";
+  }
   set_block<Tile>(config, device);
   const thin::Divider<Tile> divider(kernel, facts, device, config->resident);
   const thin::Division division = divider.fastest(options.workspace_bytes, config->resident);
@@ -315,18 +321,17 @@ const char* configure_thin(const GemmKernel& kernel, const GemmFacts& facts,
   }
   // Quads are whole where they begin at multiples of 16 bytes and none crosses the matrix's edge.
   const auto in_quads = [&](const Operand& operand, int64_t contiguous) {
-    return columns_aligned(operand, p.batch_count) && contiguous % Tile::kQuadElements == 0;
+    return columns_aligned(operand, p.batch_count) &&
+           contiguous % (16 / element_bytes(operand.type)) == 0;
   };
-  const Operand &x = long_is_m ? p.a : p.b, &y = long_is_m ? p.b : p.a;
   const bool aligned = in_quads(x, shape.k_major ? p.k : shape.extent);
   const bool y_along_k = long_is_m ? !p.transb : p.transa;
-  const bool y_aligned = Tile::kElementBytes < 4 && y_along_k && in_quads(y, p.k);
+  const bool y_converts = element_bytes(y.type) < 4;
+  const bool y_aligned = y_converts && y_along_k && in_quads(y, p.k);
   OperandLoad &load_x = long_is_m ? config->load_a : config->load_b,
               &load_y = long_is_m ? config->load_b : config->load_a;
   load_x = aligned ? OperandLoad::kCopy16 : OperandLoad::kCopy4;
-  load_y = y_aligned                 ? OperandLoad::kCopy16
-           : Tile::kElementBytes < 4 ? OperandLoad::kCopy4
-                                     : load_x;
+  load_y = y_aligned ? OperandLoad::kCopy16 : y_converts ? OperandLoad::kCopy4 : load_x;
   config->long_is_m = long_is_m;
   config->k_major = shape.k_major;
   config->seconds = division.seconds;

@@ -120,14 +120,14 @@ __device__ __forceinline__ void add_products(float (&sum)[Tile::kSums],
 
 }  // namespace thin_depth
 
-// T: the type of A's and B's elements.
-template <class Tile, class T, bool kAligned>
+// T, U: the types of X's and Y's elements.
+template <class Tile, class T, class U, bool kAligned>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
     gemm_thin_depth(const ThinArgs args) {
   using namespace thin_depth;
   constexpr int kThin = Tile::kThin, kRows = Tile::kRows, kSums = Tile::kSums;
   constexpr int kStride = Tile::stride(kAligned);
-  constexpr bool kConverts = sizeof(T) < sizeof(float);
+  constexpr bool kConverts = sizeof(U) < sizeof(float);
   // Two sets of registers that swap roles at every step: a copy would wait for the loads.
   [[maybe_unused]] constexpr int kUnrolled = Tile::kTwoSets ? 2 : 1;
   auto& storage = shared_storage<typename Tile::SharedStorage>();
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
             return t * Tile::kPitch + place_of_y<T, kAligned>(k);
           };
           if constexpr (kConverts) {
-            convert_chunk<Tile, T>(&shared.y[0][0], args, chunk, depth, padded, index_of);
+            convert_chunk<Tile, U>(&shared.y[0][0], args, chunk, depth, padded, index_of);
           } else {
             copy_chunk<Tile>(&shared.y[0][0], args, chunk, depth, padded, index_of);
           }

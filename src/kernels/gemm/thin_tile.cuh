@@ -116,13 +116,13 @@ __device__ __host__ constexpr int blocks_per_sm() {
 
 }  // namespace thin_tile
 
-// T: the type of A's and B's elements.
-template <class Tile, class T, bool kAligned>
+// T, U: the types of X's and Y's elements.
+template <class Tile, class T, class U, bool kAligned>
 __global__ void __launch_bounds__(Tile::kThreads, thin_tile::blocks_per_sm<Tile, kAligned>())
     gemm_thin_tile(const ThinArgs args) {
   using namespace thin_tile;
   constexpr int kThin = Tile::kThin, kBatch = Tile::batch(kAligned), kPlaces = Tile::kPlaces;
-  constexpr bool kConverts = sizeof(T) < sizeof(float);
+  constexpr bool kConverts = sizeof(U) < sizeof(float);
   auto& storage = shared_storage<typename Tile::SharedStorage>();
   auto& shared = storage.tile;
   ptx::wait_for_previous_grid();
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(Tile::kThreads, thin_tile::blocks_per_sm<Tile,
       }
       if (chunk > 0) __syncthreads();  // the chunk before is read
       if constexpr (kConverts) {
-        convert_chunk<Tile, T>(&shared.y[0][0], args, chunk, depth, padded, index_of);
+        convert_chunk<Tile, U>(&shared.y[0][0], args, chunk, depth, padded, index_of);
       } else {
         copy_chunk<Tile>(&shared.y[0][0], args, chunk, depth, padded, index_of);
 #pragma unroll
@@ -185,7 +185,8 @@ __global__ void __launch_bounds__(Tile::kThreads, thin_tile::blocks_per_sm<Tile,
   }
   ptx::launch_dependents();
   BlockSums::wait_for_inboxes(args);
-  const int thread = kConverts ? ptx::thread_again() : static_cast<int>(threadIdx.x);
+  const int thread =
+      Tile::kElementBytes < 4 || kConverts ? ptx::thread_again() : static_cast<int>(threadIdx.x);
 #pragma unroll
   for (int t0 = 0; t0 < kThin; t0 += Tile::kThinAtOnce) {
     __syncthreads();  // Y, or the sums before, are read

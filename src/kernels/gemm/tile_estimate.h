@@ -67,7 +67,8 @@ double tile_seconds(GemmConfig* config, const GemmFigures& figures, const TileKe
       (rounds * resident + rest) * kernel.store_element * (Tile::kBlockM * Tile::kBlockN);
   const double begin = rounds * kRoundSeconds + more_tiles * kBlockSeconds + stores;
   const double computing = fill + begin + steps * (rounds * full + last);
-  const double l2_bytes = tiles * (Tile::kBlockM + Tile::kBlockN) * k * facts.operand_bytes;
+  const double l2_bytes =
+      tiles * (Tile::kBlockM * facts.a_bytes + Tile::kBlockN * facts.b_bytes) * k;
   const double l2_rate = device.memory_bandwidth * kL2OverMemory;
   return l2_bytes <= computing * l2_rate ? computing : std::max(computing, l2_bytes / l2_rate);
 }

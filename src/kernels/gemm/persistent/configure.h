@@ -79,7 +79,7 @@ double seconds(const GemmConfig& config, const GemmFigures& figures, double step
       2.0 * kElements * Tile::kBlockK / (facts.sm_flops * figures.efficiency) * step_factor;
   const double tiles = config.schedule.tiles, steps = config.schedule.steps;
   const double l2_bytes =
-      tiles * (Tile::kBlockM + Tile::kBlockN) * steps * Tile::kBlockK * facts.operand_bytes;
+      tiles * (Tile::kBlockM + Tile::kBlockN) * steps * Tile::kBlockK * facts.a_bytes;
   double computing;
   if (config.k_split == KSplit::kStreamK) {
     // Tiles of a block; at least the shortest range.

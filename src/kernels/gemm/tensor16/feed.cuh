@@ -1,7 +1,8 @@
 // Products of 16-bit operands: the shared memory of a block, and the warps that bring k steps of
 // the operands there. A step lies as it does in memory, in lines of 128 bytes with the swizzle of
 // tensor maps (swizzle.h): of a K-major operand 64 k of a row of op(A) (column of op(B)), of an
-// MN-major one 64 rows of one k, 64 such lines one under the other. Device only.
+// MN-major one 64 rows of one k, 64 such lines one under the other. Of an FP32 operand it is half
+// as many: all rows of the first 32 k come before those of the others. Device only.
 #pragma once
 
 #include "kernels/gemm/persistent/fixup.cuh"
@@ -44,9 +45,16 @@ struct SharedStorage {
   alignas(1024) unsigned char results[Tile::kConsumerWarps][Tile::kBoxes][Tile::kBoxBytes];
   uint64_t full[Tile::kStages];  // operands are there
   uint64_t free[Tile::kStages];  // products have read them, in all blocks of the cluster
+  uint64_t turn[2];              // FP32 rows: of a consumer warpgroup, to start products
   Announced items[Tile::kStages];
   int block;  // the number of this block, or cluster, in the schedule
 };
+
+// The row of a warp's 16, the first of the two, of which a lane has results. See RowsOfFp32.
+template <class Tile>
+__device__ __forceinline__ int row_of_lane(int lane) {
+  return Tile::kFp32Rows ? lane / 4 % 4 * 2 + lane / 16 : lane / 4;
+}
 
 // Arrivals that fill a stage besides the accelerator's bytes.
 template <class Tile>
@@ -81,14 +89,14 @@ using SameRows = Sharers<Tile::kClusterN, Tile::kClusterM>;
 template <class Tile>
 using SameColumns = Sharers<Tile::kClusterM, 1>;
 
-// Starts the accelerator's copies of kLines rows of op(A) (columns of op(B)) of a k step, from
-// `origin` on. Each of the blocks that share them brings its part to all of them: of a K-major
-// operand some of the rows, of an MN-major one some of the k.
-template <int kLines, int kBlocks, int kStride>
+// Starts the accelerator's copies of kExtent rows of op(A) (columns of op(B)) of a k step, from
+// `origin` on; a line has kOfLine elements. Each of the blocks that share them brings its part to
+// all of them: of a K-major operand some of the rows, of an MN-major one some of the k.
+template <int kExtent, int kOfLine, int kBlocks, int kStride>
 __device__ __forceinline__ void load_boxes(unsigned char* stage, const OperandMap& x, bool k_major,
                                            const Sharers<kBlocks, kStride>& sharers, uint64_t* full,
                                            int batch, int origin, int k) {
-  constexpr int kPart = kLines / kBlocks, kPartOfK = 64 / kBlocks;
+  constexpr int kPart = kExtent / kBlocks, kPartOfK = 64 / kBlocks;
   static_assert(kPart % 8 == 0, "a part begins where the swizzle does");
   const int matrix = batch * x.batch_step, part = sharers.number;
   const auto load = [&](unsigned char* to, int x0, int x1) {
@@ -98,10 +106,18 @@ __device__ __forceinline__ void load_boxes(unsigned char* stage, const OperandMa
       ptx::tma_load_3d(to, &x.map, full, x0, x1, matrix);
     }
   };
-  if (k_major) return load(stage + part * kPart * 128, k, origin + part * kPart);
+  if (k_major) {
 #pragma unroll
-  for (int first = 0; first < kLines; first += 64) {
-    load(stage + (first + part * kPartOfK) * 128, origin + first, k + part * kPartOfK);
+    for (int first = 0; first < 64; first += kOfLine) {
+      load(stage + (first / kOfLine * kExtent + part * kPart) * 128, k + first,
+           origin + part * kPart);
+    }
+    return;
+  }
+#pragma unroll
+  for (int first = 0; first < kExtent; first += kOfLine) {
+    load(stage + (first / kOfLine * 64 + part * kPartOfK) * 128, origin + first,
+         k + part * kPartOfK);
   }
 }
 
@@ -177,10 +193,11 @@ __device__ __forceinline__ void produce_mapped(Production<Tile>& work, const Ope
     const int slot = work.place.slot, k = work.at.k();
     ptx::mbarrier_arrive_expect_tx(&s.full[slot], bytes);
     const auto& [i, j, batch] = work.at.position;
-    load_boxes<Tile::kRows>(s.a[slot], a, p.transa, same_rows, &s.full[slot], batch,
-                            i + same_columns.number * Tile::kRows, k);
-    load_boxes<Tile::kColumns>(s.b[slot], b, !p.transb, same_columns, &s.full[slot], batch,
-                               j + same_rows.number * Tile::kColumns, k);
+    load_boxes<Tile::kRows, Tile::kFp32Rows ? 32 : 64>(s.a[slot], a, p.transa, same_rows,
+                                                       &s.full[slot], batch,
+                                                       i + same_columns.number * Tile::kRows, k);
+    load_boxes<Tile::kColumns, 64>(s.b[slot], b, !p.transb, same_columns, &s.full[slot], batch,
+                                   j + same_rows.number * Tile::kColumns, k);
   }
 }
 
@@ -189,7 +206,8 @@ __device__ __forceinline__ void produce_mapped(Production<Tile>& work, const Ope
 template <class Tile>
 __device__ __forceinline__ void produce_copied(Production<Tile>& work, int thread) {
   using Lines = Batch<32 * Tile::kProducerWarps>;
-  constexpr int kBatchesA = Tile::kRows / Lines::kLines;
+  using OfRows = std::conditional_t<Tile::kFp32Rows, unsigned, uint16_t>;
+  constexpr int kBatchesA = Tile::kLinesA / Lines::kLines;
   constexpr int kBatches = kBatchesA + Tile::kColumns / Lines::kLines;
   const GemmProblem& p = work.args.p;
   SharedStorage<Tile>& s = work.s;
@@ -197,11 +215,13 @@ __device__ __forceinline__ void produce_copied(Production<Tile>& work, int threa
     const auto& [i, j, matrix] = at.position;
     const int k = at.k(), depth = static_cast<int>(p.k) - k;
     if (number < kBatchesA) {
-      batch.load(p.a, p.transa, {matrix, i, static_cast<int>(p.m) - i, k, depth},
-                 number * Lines::kLines, thread);
+      batch.template load<OfRows, Tile::kRows>(p.a, p.transa,
+                                               {matrix, i, static_cast<int>(p.m) - i, k, depth},
+                                               number * Lines::kLines, thread);
     } else {
-      batch.load(p.b, !p.transb, {matrix, j, static_cast<int>(p.n) - j, k, depth},
-                 (number - kBatchesA) * Lines::kLines, thread);
+      batch.template load<uint16_t, Tile::kColumns>(
+          p.b, !p.transb, {matrix, j, static_cast<int>(p.n) - j, k, depth},
+          (number - kBatchesA) * Lines::kLines, thread);
     }
   };
   Lines batches[2];

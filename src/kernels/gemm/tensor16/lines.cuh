@@ -32,8 +32,8 @@ __device__ __forceinline__ uint4 shifted(const Chunk& x) {
   return words;
 }
 
-// Loads the 8 elements at `from` with what lies around them in the same 16 bytes.
-__device__ __forceinline__ void load_around(Chunk& chunk, const uint16_t* from) {
+// Loads the 16 bytes at `from` with what lies around them in the same 16 bytes.
+__device__ __forceinline__ void load_around(Chunk& chunk, const void* from) {
   const auto address = reinterpret_cast<uintptr_t>(from);
   chunk.shift = static_cast<unsigned>(address % 16);
   const auto* aligned = reinterpret_cast<const uint4*>(address - chunk.shift);
@@ -41,12 +41,14 @@ __device__ __forceinline__ void load_around(Chunk& chunk, const uint16_t* from) 
   chunk.second = __ldg(aligned + (chunk.shift != 0 ? 1 : 0));
 }
 
-// Loads the first `count` elements at `from`; the others are 0.
-__device__ __forceinline__ void load_first(Chunk& chunk, const uint16_t* from, int count) {
+// Loads the first `count` elements of the 16 bytes at `from`; the others are 0.
+template <class Element>
+__device__ __forceinline__ void load_first(Chunk& chunk, const Element* from, int count) {
+  constexpr int kOfWord = 4 / sizeof(Element);
   unsigned w[4] = {};
 #pragma unroll
-  for (int e = 0; e < 8; ++e) {
-    if (e < count) w[e / 2] |= unsigned{__ldg(from + e)} << e % 2 * 16;
+  for (int e = 0; e < 4 * kOfWord; ++e) {
+    if (e < count) w[e / kOfWord] |= unsigned{__ldg(from + e)} << e % kOfWord * 16;
   }
   chunk.shift = 0;
   chunk.first = make_uint4(w[0], w[1], w[2], w[3]);
@@ -60,8 +62,9 @@ struct Batch {
 
   Chunk chunks[kChunks];
 
-  // Loads from the line `first` of a step on; zeros where k is outside the matrix. Rows or columns
-  // outside are any of the matrix: no result of D depends on them.
+  // Loads from the line `first` of a step of kExtent rows or columns on; zeros where k is outside
+  // the matrix. Rows or columns outside are any of the matrix: no result of D depends on them.
+  template <class Element, int kExtent>
   __device__ __forceinline__ void load(const Operand& x, bool k_major,
                                        const persistent::StepOfOperand& at, int first, int thread) {
     // Where k goes on behind the step, aligned loads of a line reach into the matrix's next
@@ -69,23 +72,26 @@ struct Batch {
     // hide its latencies (4095^3 on an H200 with a branch for each chunk: 90 TFLOP/s).
     constexpr int kReach = 7, kStep = 64;
     const bool inner = at.depth >= kStep + kReach && x.ld >= 2 * (kReach + 1);
-    const int part = thread % 8 * 8, line = first + thread / 8;
-    const uint16_t* const begin = x.matrix<const uint16_t>(at.batch) +
-                                  (k_major ? at.origin * x.ld + at.k : at.k * x.ld + at.origin);
+    constexpr int kOfChunk = 16 / sizeof(Element), kOfLine = 8 * kOfChunk;
+    const int part = thread % 8 * kOfChunk, line = first + thread / 8;
+    const Element* const begin = x.matrix<const Element>(at.batch) +
+                                 (k_major ? at.origin * x.ld + at.k : at.k * x.ld + at.origin);
     const auto load_each = [&](auto load_chunk) {
 #pragma unroll
       for (int c = 0; c < kChunks; ++c) {
-        // Blocks of 64 lines lie one behind the other: of an MN-major operand, further along.
+        // Further along are every 64 lines of an MN-major operand, and all rows of a K-major one.
         const int number = line + c * (kThreads / 8);
-        const int across = k_major ? min(number, at.extent - 1) : number % 64;
-        const int along = k_major ? part : min(number / 64 * 64 + part, at.extent - 1);
+        const int block = number / (k_major ? kExtent : 64);
+        const int in_block = number % (k_major ? kExtent : 64), further = block * kOfLine + part;
+        const int across = k_major ? min(in_block, at.extent - 1) : in_block;
+        const int along = k_major ? further : min(further, at.extent - 1);
         load_chunk(chunks[c], begin + across * x.ld + along, across, along);
       }
     };
     if (inner) {
-      load_each([](Chunk& chunk, const uint16_t* from, int, int) { load_around(chunk, from); });
+      load_each([](Chunk& chunk, const Element* from, int, int) { load_around(chunk, from); });
     } else {
-      load_each([&](Chunk& chunk, const uint16_t* from, int across, int along) {
+      load_each([&](Chunk& chunk, const Element* from, int across, int along) {
         const int count = k_major ? at.depth - along : across < at.depth ? at.extent - along : 0;
         load_first(chunk, from, count);
       });

@@ -46,8 +46,8 @@ struct Operands {
   static constexpr Major kA = kA_, kB = kB_;
 };
 
-// Calls body with the Operands of a problem.
-template <class Body>
+// Calls body with the Operands of a problem; kBf16Alone: those that are not FP32 are BF16.
+template <bool kBf16Alone, class Body>
 __device__ __forceinline__ void with_operands(const GemmProblem& p, const Body& body) {
   const auto of_type = [&](auto bf16) {
     const auto of_majors = [&](auto a, auto b) {
@@ -58,7 +58,11 @@ __device__ __forceinline__ void with_operands(const GemmProblem& p, const Body& 
     if (p.transa) return p.transb ? of_majors(K{}, MN{}) : of_majors(K{}, K{});
     return p.transb ? of_majors(MN{}, MN{}) : of_majors(MN{}, K{});
   };
-  return p.a.type == MYGEMM_R_16BF ? of_type(std::true_type{}) : of_type(std::false_type{});
+  if constexpr (kBf16Alone) {
+    return of_type(std::true_type{});
+  } else {
+    return p.a.type == MYGEMM_R_16BF ? of_type(std::true_type{}) : of_type(std::false_type{});
+  }
 }
 
 // Adds the products of `steps` k steps to `sum`, those in the ring of `s` from `place` on.

@@ -65,9 +65,10 @@ __device__ __forceinline__ void produce_split(SplitStorage<Tile>& s, const Split
     ptx::mbarrier_wait(&s.free[place.slot], place.parity ^ 1);
     ptx::mbarrier_arrive_expect_tx(full, Tile::kStageA + Tile::kStageB);
     const int k = (block.first + step) * Tile::kBlockK;
-    load_boxes<Tile::kRows>(s.a[place.slot], a, p.transa, alone, full, block.batch, block.row, k);
-    load_boxes<Tile::kColumns>(s.b[place.slot], b, !p.transb, alone, full, block.batch,
-                               block.column, k);
+    load_boxes<Tile::kRows, 64>(s.a[place.slot], a, p.transa, alone, full, block.batch, block.row,
+                                k);
+    load_boxes<Tile::kColumns, 64>(s.b[place.slot], b, !p.transb, alone, full, block.batch,
+                                   block.column, k);
     place.advance(1);
   }
 }
@@ -186,7 +187,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
     Results<Tile> sum = {};
     persistent::RingPlace<Tile::kStages> place;
     if (block.steps > 0) {
-      with_operands(args.p, [&](auto operands) {
+      with_operands<false>(args.p, [&](auto operands) {
         multiply<decltype(operands), Tile>(sum, s, place, block.steps, warp, lane);
       });
     }

@@ -81,8 +81,8 @@ class SplitWay {
         2.0 * Tile::kRows * Tile::kColumns * Tile::kBlockK / (facts.sm_flops * figures.efficiency));
     // The operand of the longer side is read by the tiles along the other one.
     const double readers = rows_ >= columns_ ? tiles_n : tiles_m;
-    const double again = facts.operand_bytes * facts.k *
-                         static_cast<double>(std::max(rows_, columns_)) * (readers - 1.0) * batch;
+    const double again = facts.a_bytes * facts.k * static_cast<double>(std::max(rows_, columns_)) *
+                         (readers - 1.0) * batch;
     moving_ = (facts.memory_seconds + kReadAgain * again / device.memory_bandwidth) * of_x;
   }
 

@@ -146,7 +146,7 @@ template <class T, int kFirst, int kCount, int kLine, class Tile>
 __device__ __forceinline__ void write_rows(unsigned char (&box)[Tile::kBoxBytes],
                                            const Results<Tile>& sum, float alpha, int lane) {
   constexpr int kBytes = 8 * static_cast<int>(sizeof(T));  // of eight columns
-  const int row = lane / 4, pair = lane % 4 * (kBytes / 4);
+  const int row = row_of_lane<Tile>(lane), pair = lane % 4 * (kBytes / 4);
   // A swizzle is an exclusive or of bits 4 to 6.
   const int in_line = kLine == 128 ? row * 16 ^ pair : pair;
   const unsigned of_lane = ptx::shared_address(box) + static_cast<unsigned>(row * kLine + in_line);
@@ -166,7 +166,7 @@ template <class T, int kFirst, int kCount, class Tile>
 __device__ __forceinline__ void write_columns(unsigned char (&box)[Tile::kBoxBytes],
                                               const Results<Tile>& sum, float alpha, int lane) {
   constexpr int kLine = 16 * static_cast<int>(sizeof(T));
-  const int row = lane / 4, column = lane % 4 * 2, odd = row % 2;
+  const int row = row_of_lane<Tile>(lane), column = lane % 4 * 2, odd = row % 2;
   const unsigned address = ptx::shared_address(box);
   if constexpr (sizeof(T) == 4) {
     const unsigned of_lane = address + static_cast<unsigned>(column * kLine + row * 4);
@@ -312,10 +312,14 @@ __device__ __forceinline__ void store_tile(Boxes<Tile>& boxes, const Results<Til
   const auto store = [&](auto element) {
     store_results<decltype(element), kInRows, Tile>(boxes, sum, p, d, mapped, at, lane);
   };
-  switch (p.d.type) {
-    case MYGEMM_R_32F: return store(float{});
-    case MYGEMM_R_16F: return store(__half{});
-    default: return store(__nv_bfloat16{});
+  if constexpr (Tile::kFp32Rows) {
+    return store(float{});
+  } else {
+    switch (p.d.type) {
+      case MYGEMM_R_32F: return store(float{});
+      case MYGEMM_R_16F: return store(__half{});
+      default: return store(__nv_bfloat16{});
+    }
   }
 }
 

@@ -1,10 +1,12 @@
-// Products of 16-bit operands on tensor cores. One warpgroup of producers (feed.cuh) brings
-// operands into shared memory, from which two of consumers have the tensor cores multiply 64 rows
-// each, of D^T or of D. One block a multiprocessor, which computes tile after tile, data-parallel
-// or stream-K (persistent/stream_k.h). sm_90a.
+// Products of 16-bit operands, or of an FP32 and a BF16 one, on tensor cores. One warpgroup of
+// producers (feed.cuh) brings operands into shared memory, from which two of consumers have the
+// tensor cores multiply 64 rows each, of D^T or of D. One block a multiprocessor, which computes
+// tile after tile, data-parallel or stream-K (persistent/stream_k.h). sm_90a.
 #pragma once
 
 #include "kernels/gemm/persistent/launch.cuh"
+#include "kernels/gemm/tensor16/mixed.cuh"
+#include "kernels/gemm/tensor16/mixed_nan.cuh"
 #include "kernels/gemm/tensor16/store.cuh"
 #include "ptx/barrier.cuh"
 #include "ptx/registers.cuh"
@@ -60,9 +62,14 @@ __device__ __forceinline__ void consume(SharedStorage<Tile>& s, const persistent
 #pragma unroll
     for (float& x : sum) x = 0.0f;
     // One kernel for all operands: their main loops are small beside the stores.
-    with_operands(args.p, [&](auto operands) {
-      multiply<decltype(operands), Tile>(sum, s, place, item.steps, thread_of_consumers() / 32,
-                                         lane);
+    with_operands<Tile::kFp32Rows>(args.p, [&](auto operands) {
+      using Operands = decltype(operands);
+      const int warp = thread_of_consumers() / 32;
+      if constexpr (Tile::kFp32Rows) {
+        multiply_mixed<Operands, Tile>(sum, s, place, item.steps, warp, lane);
+      } else {
+        multiply<Operands, Tile>(sum, s, place, item.steps, warp, lane);
+      }
     });
     const int thread = thread_of_consumers(), warp = thread / 32;
     if (!item.finishes) {
@@ -84,6 +91,7 @@ __device__ __forceinline__ void consume(SharedStorage<Tile>& s, const persistent
     const int in_cluster = SameColumns<Tile>::of_block().number * Tile::kRows;
     const WarpPlace at = {item.batch, item.row + in_cluster + 16 * warp,
                           item.column + SameRows<Tile>::of_block().number * Tile::kColumns};
+    if constexpr (Tile::kFp32Rows) compute_nan_again<Tile>(sum, args.p, at, thread % 32);
     store_tile<kInRows, Tile>(s.results[warp], sum, args.p, d, mapped, at, thread % 32);
   }
   if (thread_of_consumers() % 32 == 0) ptx::tma_wait_for_reads_of_stores();
@@ -108,6 +116,9 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     for (int i = 0; i < Tile::kStages; ++i) {
       ptx::mbarrier_init(&s.full[i], tensor16::kFullArrivals<Tile>);
       ptx::mbarrier_init(&s.free[i], tensor16::kFreeArrivals<Tile>);
+    }
+    if (Tile::kFp32Rows) {
+      for (uint64_t& turn : s.turn) ptx::mbarrier_init(&turn, Tile::kConsumerWarps / 2);
     }
     ptx::mbarrier_init_fence();
     if (Tile::kMapped) {
@@ -138,9 +149,10 @@ namespace tensor16 {
 // `lines` of them for `blocks` blocks.
 inline Status make_map(OperandMap* map, const Operand& x, bool k_major, int64_t extent, int64_t k,
                        int64_t batch_count, int lines, int blocks, bool fetches_256 = false) {
-  return k_major ? persistent::make_map(map, x, k, extent, batch_count, 64, lines / blocks, true,
-                                        fetches_256)
-                 : persistent::make_map(map, x, extent, k, batch_count, 64, 64 / blocks, true,
+  const int of_line = x.type == MYGEMM_R_32F ? 32 : 64;  // elements
+  return k_major ? persistent::make_map(map, x, k, extent, batch_count, of_line, lines / blocks,
+                                        true, fetches_256)
+                 : persistent::make_map(map, x, extent, k, batch_count, of_line, 64 / blocks, true,
                                         fetches_256);
 }
 

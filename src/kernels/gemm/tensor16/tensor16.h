@@ -1,5 +1,5 @@
-// Products of 16-bit operands on tensor cores (wgmma), with sums in FP32: block tiles,
-// configuration and launch. Pure.
+// Products of 16-bit operands on tensor cores (wgmma), with sums in FP32, and of an FP32 and a BF16
+// operand: block tiles, configuration and launch. Pure.
 #pragma once
 
 #include <limits>
@@ -14,25 +14,30 @@ namespace mygemm {
 // blocks: those with the same rows share the copies of them, and so do those with the same columns.
 // Shared memory has a ring of kStages k steps of both operands, and for each consumer warp a place
 // for results. kMapped: the accelerator copies operands, by tensor maps; otherwise the producer
-// warps do.
-template <int kColumns_, int kClusterM_ = 1, int kClusterN_ = 1, bool kMapped_ = true>
+// warps do. kFp32Rows: rows are of an FP32 operand (mixed.cuh), columns of a BF16 one.
+template <int kColumns_, int kClusterM_ = 1, int kClusterN_ = 1, bool kMapped_ = true,
+          bool kFp32Rows_ = false>
 struct Tensor16Tile {
   static constexpr int kRows = 128, kColumns = kColumns_;
   static constexpr int kClusterM = kClusterM_, kClusterN = kClusterN_;
   static constexpr int kCluster = kClusterM * kClusterN;
   static constexpr int kBlockM = kRows * kClusterM, kBlockN = kColumns * kClusterN, kBlockK = 64;
-  static constexpr bool kMapped = kMapped_, kBothWays = kBlockM != kBlockN;
-  static constexpr int kConsumerWarps = 8, kProducerWarps = kMapped ? 4 : 8;
+  static constexpr bool kMapped = kMapped_, kFp32Rows = kFp32Rows_;
+  static constexpr bool kBothWays = kFp32Rows || kBlockM != kBlockN;
+  static constexpr int kProducts = kFp32Rows ? 3 : 1;  // of tensor cores, for each of the matrices'
+  static constexpr int kConsumerWarps = 8, kProducerWarps = kMapped || kFp32Rows ? 4 : 8;
   static constexpr int kThreads = 32 * (kProducerWarps + kConsumerWarps);
   // Registers of a thread, multiples of 8: at launch, and then.
   static constexpr int kLaunchRegisters = 65536 / kThreads / 8 * 8;
-  static constexpr int kProducerRegisters = kMapped ? 56 : 104;
+  static constexpr int kProducerRegisters = kMapped ? 56 : kFp32Rows ? 144 : 104;
   static constexpr int kConsumerRegisters =
       (kThreads / 128 * kLaunchRegisters - kProducerWarps / 4 * kProducerRegisters) / 2 / 8 * 8;
-  static constexpr int kLineBytes = 128;  // of a stage: 64 k, or 64 rows or columns of a k
+  static constexpr int kLineBytes =
+      128;  // of a stage: 64 k, or 64 rows or columns of a k; FP32: 32
   // The columns of op(B) that a stage has room for: MN-major ones come in boxes of 64.
   static constexpr int kColumnsB = (kColumns + 63) / 64 * 64;
-  static constexpr int kStageA = kRows * kLineBytes, kStageB = kColumnsB * kLineBytes;  // bytes
+  static constexpr int kLinesA = kRows * (kFp32Rows ? 2 : 1);
+  static constexpr int kStageA = kLinesA * kLineBytes, kStageB = kColumnsB * kLineBytes;  // bytes
   // Results of a warp's 16 rows in boxes of 2 KiB.
   static constexpr int kBoxes = 2, kBoxBytes = 16 * kLineBytes;
   static constexpr int kResultBytes = kConsumerWarps * kBoxes * kBoxBytes;
@@ -61,6 +66,15 @@ using Tensor16_48x128_1x4 = Tensor16Tile<48, 1, 4>;
 using Tensor16_160x128_2x2 = Tensor16Tile<160, 2, 2>;
 using Tensor16Lines_128x128 = Tensor16Tile<128, 1, 1, false>;
 
+// An FP32 and a BF16 operand. Clusters would gain nothing: consumers split rows for longer than
+// these take from L2 (55 products on an H200).
+template <int kColumns, bool kMapped = true>
+using MixedTile = Tensor16Tile<kColumns, 1, 1, kMapped, true>;
+using Mixed_128x128 = MixedTile<128>;
+using Mixed_64x128 = MixedTile<64>;
+using Mixed_32x128 = MixedTile<32>;
+using MixedLines_64x128 = MixedTile<64, false>;
+
 // The reason why tensor maps cannot bring both operands.
 inline const char* unfit_for_maps(const GemmProblem& p) {
   const bool both = has_tensor_map(p.a, p.batch_count) && has_tensor_map(p.b, p.batch_count);
@@ -81,6 +95,8 @@ const char* configure_tensor16(const GemmKernel& kernel, const GemmFacts& facts,
   // Rows of the tile are rows of D^T, which are contiguous, or of D.
   for (const bool transposed : {true, false}) {
     if (!transposed && !Tile::kBothWays) break;
+    const Operand& rows = transposed ? facts.problem.b : facts.problem.a;
+    if (Tile::kFp32Rows && rows.type != MYGEMM_R_32F) continue;
     GemmConfig way = *config;
     way.transposed = transposed;
     if (const char* reason = persistent::schedule<Tile>(facts, clusters, options, kStreamK, &way)) {
@@ -103,6 +119,11 @@ const char* configure_tensor16(const GemmKernel& kernel, const GemmFacts& facts,
 namespace tensor16 {
 inline constexpr SumOrder kOrder{
     .refusal = "batch-invariant products of 16 bits sum in another order: one chain of wgmma",
+    .most_k = persistent::kMostExtent};
+// FP32 and BF16: mixed.cuh.
+inline constexpr SumOrder kMixedOrder{
+    .refusal =
+        "batch-invariant products of FP32 and BF16 sum in another order: 64 k on tensor cores",
     .most_k = persistent::kMostExtent};
 }  // namespace tensor16
 
