@@ -168,14 +168,20 @@ void CallGenerator::add_aux_and_sums(bool batched, GemmCall* call) {
 void CallGenerator::add_types(GemmCall* call) {
   if (chance(50)) return;
   call->types[0] = call->types[1] = random_.pick(kTypes, count(kTypes));
-  const bool in_16 = call->types[0] != MYGEMM_R_32F;
-  if (in_16) call->types[2] = call->types[3] = random_.pick(kTypes, count(kTypes));
+  if (chance(25)) {
+    const bool fp32_a = chance(50);
+    call->types[0] = fp32_a ? MYGEMM_R_32F : MYGEMM_R_16BF;
+    call->types[1] = fp32_a ? MYGEMM_R_16BF : MYGEMM_R_32F;
+  }
+  const bool a_16 = call->types[0] != MYGEMM_R_32F, b_16 = call->types[1] != MYGEMM_R_32F;
+  if (a_16 && b_16) call->types[2] = call->types[3] = random_.pick(kTypes, count(kTypes));
   const auto move = [&](auto** pointer) {
     if (*pointer == nullptr || chance(50)) return;
     *pointer = reinterpret_cast<std::remove_reference_t<decltype(*pointer)>>(
         reinterpret_cast<uintptr_t>(*pointer) + 2);
   };
-  if (in_16) move(&call->a), move(&call->b);
+  if (a_16) move(&call->a);
+  if (b_16) move(&call->b);
   if (call->types[3] != MYGEMM_R_32F) move(&call->bias);
 }
 

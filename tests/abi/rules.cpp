@@ -88,9 +88,12 @@ Verdict general_rules(const GemmCall& call) {
   for (int i = 0; i < 4; ++i) {
     enums.refuse_if(!is_type(call.types[i]), kTypeNames[i]);
   }
-  types.refuse_if(call.types[0] != call.types[1], "atype");
+  const bool fp32_a = call.types[0] == MYGEMM_R_32F, fp32_b = call.types[1] == MYGEMM_R_32F;
+  const bool mixed =
+      (fp32_a && call.types[1] == MYGEMM_R_16BF) || (fp32_b && call.types[0] == MYGEMM_R_16BF);
+  types.refuse_if(call.types[0] != call.types[1] && !mixed, "atype");
   types.refuse_if(call.types[2] != call.types[3], "ctype");
-  types.refuse_if(call.types[0] == MYGEMM_R_32F && call.types[3] != MYGEMM_R_32F, "dtype");
+  types.refuse_if((fp32_a || fp32_b) && call.types[3] != MYGEMM_R_32F, "dtype");
   enums.refuse_if(call.math < -1 || call.math > 2, "math");
   enums.refuse_if(call.invariance < -1 || call.invariance > 1, "invariance");
   enums.refuse_if(call.activation < 0 || call.activation > 4, "activation");
@@ -150,12 +153,13 @@ Verdict rules(const GemmCall& call, const Arena& arena) {
     return call.general ? done() : open_verdict();
   }
   const char* const output = call.general ? "D" : "C";
-  const int64_t in_bytes = bytes_of(call.types[0]), out_bytes = bytes_of(call.types[3]);
+  const int64_t a_bytes = bytes_of(call.types[0]), b_bytes = bytes_of(call.types[1]);
+  const int64_t out_bytes = bytes_of(call.types[3]);
   Stage pointers;
   pointers.refuse_if(!alpha_placed, "alpha");
   pointers.refuse_if(!beta_placed, "beta");
-  pointers.refuse_if(reads_a && misplaced(call.a, in_bytes), "A");
-  pointers.refuse_if(reads_b && misplaced(call.b, in_bytes), "B");
+  pointers.refuse_if(reads_a && misplaced(call.a, a_bytes), "A");
+  pointers.refuse_if(reads_b && misplaced(call.b, b_bytes), "B");
   pointers.refuse_if(reads_c && misplaced(call.old_c, out_bytes), "C");
   pointers.refuse_if(misplaced(call.c, out_bytes), output);
   pointers.refuse_if(call.bias != nullptr && misplaced(call.bias, out_bytes), "bias");
@@ -173,12 +177,12 @@ Verdict rules(const GemmCall& call, const Arena& arena) {
   if (reads_a) {
     const int64_t columns = ta ? call.m : call.k;
     inputs.push_back(
-        {operand("A", call.a, a_rows, columns, call.lda, call.stride_a, in_bytes), false});
+        {operand("A", call.a, a_rows, columns, call.lda, call.stride_a, a_bytes), false});
   }
   if (reads_b) {
     const int64_t columns = tb ? call.k : call.n;
     inputs.push_back(
-        {operand("B", call.b, b_rows, columns, call.ldb, call.stride_b, in_bytes), false});
+        {operand("B", call.b, b_rows, columns, call.ldb, call.stride_b, b_bytes), false});
   }
   if (reads_c) {
     inputs.push_back(

@@ -68,14 +68,14 @@ class Smoke(unittest.TestCase):
         self.assertGreaterEqual(entry["calls_per_group"], 1)
         self.assertEqual(entry["clock"], "host")
 
-    def check_result(self, result):
+    def check_result(self, result, peer=None):
         self.check_timing(result)
         self.assertTrue(result["kernel"].startswith("host_"), result["kernel"])
         self.assertTrue(result["command"].startswith("mygemm " + result["operation"] + " -"))
         self.assertFalse(result["wrong"])
         names = [peer["name"] for peer in result["peers"]]
         if not result["kernel"].endswith("naive"):
-            self.assertIn(PEER_OF_EVERY_RESULT[result["operation"]], names)
+            self.assertIn(peer or PEER_OF_EVERY_RESULT[result["operation"]], names)
             self.assertIsNotNone(result["error"], result["label"])
         for peer in result["peers"] + result["kernels"]:
             self.check_timing(peer)
@@ -158,6 +158,8 @@ class Smoke(unittest.TestCase):
         self.measure(["sgemm", "-m", "5", "-n", "6", "-k", "7", "--invariance", "batch"], log)
         self.measure(["gemm", "-m", "5", "-n", "6", "-k", "7", "--atype", "bf16", "--invariance",
                       "batch"], log)
+        for types in ["--btype", "bf16"], ["--atype", "bf16", "--btype", "f32"]:
+            self.measure(["gemm", "-m", "5", "-n", "6", "-k", "7", *types], log)
         self.measure(["gemm", "-m", "5", "-n", "6", "-k", "7", "--bias", "1", "--batch", "2",
                       "--activation", "gelu", "--c-is-d", "0", "--reads-c", "1"], log)
         self.measure(["softmax", "--rows", "3", "--cols", "9", "--direction", "backward"], log)
@@ -180,6 +182,14 @@ class Smoke(unittest.TestCase):
             with self.subTest(command):
                 report, _ = self.measure(command.split())
                 self.check_result(report["results"][0])
+
+    def test_types_of_products(self):
+        for types in ["--atype f16 --dtype bf16", "--btype bf16", "--atype bf16 --btype f32"]:
+            for form in ["--batch 2 --form pointers --sums b", "--batch 3 --bias 1", "--transa T"]:
+                command = f"gemm -m 64 -n 50 -k 30 {form} {types}"
+                with self.subTest(command):
+                    report, _ = self.measure(command.split())
+                    self.check_result(report["results"][0], "naive")
 
     def test_every_kernel(self):
         report, text = self.measure(["sgemm", "-m", "70", "-n", "50", "-k", "30", "--all-kernels"])

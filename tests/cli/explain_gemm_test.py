@@ -34,8 +34,20 @@ class ExplainGemm(cli_test.CommandTest):
             text = self.succeed("explain", *call.split(), "--device", device)
             self.assertIn(f"call: {call}\n", text)
             self.assertIn("cannot run: takes FP32 operands", text)
-        self.fail_with("D of a product of FP32 operands is FP32", "explain", "gemm", "-m", 4, "-n",
-                       4, "-k", 4, "--dtype", "f16", "--device", "T4")
+        self.fail_with("D of a product with an FP32 operand is FP32", "explain", "gemm", "-m", 4,
+                       "-n", 4, "-k", 4, "--dtype", "f16", "--device", "T4")
+
+    def test_mixed_element_types(self):
+        product = (PRODUCT + "--batch 1 --stride-a 0 --stride-b 0 --stride-c 0 --stride-d 0 "
+                   "--form single --bias 0 --stride-bias 0 --activation none --c-is-d 1 "
+                   "--reads-c 0 --atype ").replace("--ldc 7", "--ldc 8")
+        for types in "f32 --btype bf16 --dtype f32", "bf16 --btype f32 --dtype f32":
+            for device in "H200", "host":
+                text = self.succeed("explain", *(product + types).split(), "--device", device)
+                self.assertIn(f"call: {product}{types}\n", text)
+                self.assertIn("cannot run: takes FP32 operands", text)
+        self.fail_with("A and B have one element type, or are FP32 and BF16", "explain", "gemm",
+                       "-m", 4, "-n", 4, "-k", 4, "--btype", "f16", "--device", "T4")
 
     def test_defaults(self):
         text = self.succeed("explain", "gemm", "-m", 4, "-n", 5, "-k", 6, "--bias", 1, "--batch", 3,

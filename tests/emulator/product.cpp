@@ -143,6 +143,10 @@ void read_shared(Operands& operands, unsigned block, const SharedOperands& from,
                  int columns) {
   read_lines(block, from.a, from.bf16, warp * kWarpRows, kWarpRows,
              [&](int k, int row, double x) { operands.a[row][k] = x; });
+  read_shared_b(operands, block, from, columns);
+}
+
+void read_shared_b(Operands& operands, unsigned block, const SharedOperands& from, int columns) {
   read_lines(block, from.b, from.bf16, 0, columns,
              [&](int k, int column, double x) { operands.b[k][column] = x; });
 }

@@ -23,6 +23,8 @@ void read_b(Operands& operands, unsigned block, ProductType type, uint64_t matri
 // Reads both operands from the shared memory of `block`: of A the rows of a warp of the warpgroup.
 void read_shared(Operands& operands, unsigned block, const SharedOperands& from, int warp,
                  int columns);
+// Reads B alone.
+void read_shared_b(Operands& operands, unsigned block, const SharedOperands& from, int columns);
 // Adds the products of `depth` k. Each sum is rounded once, towards zero. Products are exact in
 // FP64, and the sum of 9 or 17 numbers nearly so.
 void add_products(double (&sums)[kWarpRows][kMostColumns], const Operands& operands, int depth,

@@ -121,7 +121,9 @@ void carry_out(Warp& warp, std::pair<unsigned, unsigned> place, size_t end) {
         if (first.type == ProductType::kShared16) continue;
         take_a(operands, first.type, l, lane.a[warp.done - lane.first]);
       }
-      if (first.type == ProductType::kShared16) {
+      if (first.type == ProductType::kSharedB) {
+        read_shared_b(operands, block, first.shared, columns);
+      } else if (first.type == ProductType::kShared16) {
         const auto warp_of_group = static_cast<int>(number_of_warp % kGroupWarps);
         read_shared(operands, block, first.shared, warp_of_group, columns);
       } else {
@@ -220,6 +222,11 @@ void start_product(ProductType type, float* d, int results, const unsigned* a, u
 
 void start_product_of_shared(float* d, int results, const SharedOperands& operands, bool add) {
   issue(d, results, nullptr, {0, ProductType::kShared16, 0, add, operands});
+}
+
+void start_product_of_shared_b(float* d, int results, const unsigned* a, const SharedMatrix& b,
+                               bool add) {
+  issue(d, results, a, {0, ProductType::kSharedB, 0, add, {true, {}, b}});
 }
 
 void commit_products(Site site) {

@@ -15,8 +15,9 @@ namespace emulator {
 
 // ---- called by device code, by all lanes of a warp together ----
 
-// The elements of the operands, and how B lies in shared memory: see src/ptx/wgmma.cuh.
-enum class ProductType : uint8_t { kTf32, kBf16, kBf16MNMajor, kShared16 };
+// The elements of the operands, and how B lies in shared memory: see src/ptx/wgmma.cuh. Of
+// kShared16 both operands do, of kSharedB only B does, in lines of 128 bytes.
+enum class ProductType : uint8_t { kTf32, kBf16, kBf16MNMajor, kShared16, kSharedB };
 
 void fence_products();
 // d = a b, plus d where `add`; `results` floats of d and 4 registers of a are this lane's, see
@@ -38,6 +39,9 @@ struct SharedOperands {
   bool operator==(const SharedOperands&) const = default;
 };
 void start_product_of_shared(float* d, int results, const SharedOperands& operands, bool add);
+// The same with A in registers, of BF16 values.
+void start_product_of_shared_b(float* d, int results, const unsigned* a, const SharedMatrix& b,
+                               bool add);
 void commit_products(Site site);
 // Until all are done but those of the last `pending` groups. `d` holds results of some that are.
 void wait_for_products(const float* d, size_t pending, Site site);

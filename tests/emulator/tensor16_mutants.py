@@ -12,6 +12,10 @@ MULTIPLY = "kernels/gemm/tensor16/multiply.cuh"
 STORE = "kernels/gemm/tensor16/store.cuh"
 MACHINE = "kernels/gemm/tensor16/tensor16.cuh"
 SPLIT = "kernels/gemm/tensor16/split.cuh"
+MIXED = "kernels/gemm/tensor16/mixed.cuh"
+ALL_BITS = "Rows/Gemm16BitRow.AllBitsOfFp32/"
+MAGNITUDES = "Rows/Gemm16BitRow.Fp32OfAllMagnitudes/"
+SPECIAL_VALUES = "Rows/Gemm16BitRow.InfinitiesNanAndSubnormalNumbers/"
 
 
 def tile(name):
@@ -19,6 +23,8 @@ def tile(name):
     return {"compiled": f"kernels/gemm/tensor16/{source}.cu", "instance": name}
 
 
+MIXED_TILE = {"compiled": "kernels/gemm/tensor16/mixed.cu", "instance": "Mixed_64x128"}
+MIXED_TILES = {"compiled": "kernels/gemm/tensor16/mixed.cu"}  # functions that tiles share
 SPLIT_TILE = {"compiled": "kernels/gemm/tensor16/split.cu", "instance": "Tensor16Split_128x64"}
 
 
@@ -69,11 +75,10 @@ TENSOR16_MUTANTS = [
            "item.column + SameRows<Tile>::of_block().number * Tile::kColumns", "item.column",
            SHAPES + "tensor16_160x128_2x2", **tile("Tensor16_160x128_2x2")),
     Mutant("gemm tensor16: both blocks of a pair bring the first rows", FEED,
-           "return load(stage + part * kPart * 128, k, origin + part * kPart);",
-           "return load(stage + part * kPart * 128, k, origin);",
+           "k + first,\n           origin + part * kPart);", "k + first,\n           origin);",
            SHAPES + "tensor16_208x128_2x1", **tile("Tensor16_208x128_2x1")),
     Mutant("gemm tensor16: both blocks of a pair bring the first k", FEED,
-           "origin + first, k + part * kPartOfK", "origin + first, k",
+           "origin + first,\n         k + part * kPartOfK);", "origin + first,\n         k);",
            SHAPES + "tensor16_208x128_2x1", **tile("Tensor16_208x128_2x1")),
     Mutant("gemm tensor16: a block's copies go to blocks of the first rank alone", FEED,
            "return all << first;", "return all;",
@@ -136,4 +141,25 @@ TENSOR16_MUTANTS = [
     Mutant("gemm tensor16 split: the sums of one block are left out", SPLIT,
            "split = 1; split < kPortableCluster", "split = 2; split < kPortableCluster",
            LONG_K + "tensor16_split_128x64", **SPLIT_TILE),
+    Mutant("gemm mixed: the last parts are left out", MIXED,
+           "int part = kPartsOfFloat - 1; part >= 0", "int part = kPartsOfFloat - 2; part >= 0",
+           ALL_BITS + "mixed_64x128", **MIXED_TILE),
+    Mutant("gemm mixed: small elements are not found", MIXED,
+           "return !(lost == 0.0f);", "return false;",
+           MAGNITUDES + "mixed_64x128", **MIXED_TILES),
+    Mutant("gemm mixed: special elements are multiplied twice", MIXED,
+           "} else if (is_special(element)) {", "} else if (false) {",
+           MAGNITUDES + "mixed_64x128", **MIXED_TILE),
+    Mutant("gemm mixed: special elements of later steps' first halves are left out", MIXED,
+           "special = special_next;", "special = false;",
+           MAGNITUDES + "mixed_64x128", **MIXED_TILE),
+    Mutant("gemm mixed: a step is split before it is there", MIXED,
+           "ptx::mbarrier_wait(&s.full[place.slot], place.parity);\n      special_next",
+           "special_next", LONG_K + "mixed_64x128", **MIXED_TILE),
+    Mutant("gemm mixed: lines of the second 32 k are those of the first", MIXED,
+           "group / 2 * Tile::kRows", "group / 4 * Tile::kRows",
+           LONG_K + "mixed_64x128", **MIXED_TILE),
+    Mutant("gemm mixed: infinity times a part of 0 stays NaN", MACHINE,
+           "if constexpr (Tile::kFp32Rows) compute_nan_again<Tile>(sum, args.p, at, thread % 32);",
+           "", SPECIAL_VALUES + "mixed_64x128", **MIXED_TILE),
 ]

@@ -40,6 +40,9 @@ struct Range {
   }
 };
 
+// Sums have no rounding error.
+bool is_exact(Values values) { return values == Values::kIntegers || values == Values::kAllBits; }
+
 double element_of_a(const Operands16Bit& call, int64_t matrix, int64_t i, int64_t l) {
   return call.of.transa ? call.a.value(matrix, l, i) : call.a.value(matrix, i, l);
 }
@@ -59,12 +62,12 @@ Expected before_activation(const Operands16Bit& call, int64_t matrix, int64_t i,
   const Gemm16BitCase& of = call.of;
   double sum = 0, magnitude = 0;
   for (int64_t l = 0; l < of.k && of.alpha != 0; ++l) {
-    const double product = element_of_a(call, matrix, i, l) * element_of_b(call, matrix, l, j);
-    sum += product;
-    magnitude += std::fabs(product);
+    const double a = element_of_a(call, matrix, i, l), b = element_of_b(call, matrix, l, j);
+    sum += a * b;
+    magnitude += std::fabs(a * b);
   }
   double t = of.scales_only() ? 0.0 : of.alpha * sum;
-  double bound = sum_error(of.k, on_tensor_cores) * std::fabs(of.alpha) * magnitude;
+  double bound = std::fabs(of.alpha) * sum_error(of.k, on_tensor_cores) * magnitude;
   double added = 0;
   if (of.beta != 0) {
     const double scaled = of.beta * call.old().value(matrix, i, j);
@@ -77,7 +80,7 @@ Expected before_activation(const Operands16Bit& call, int64_t matrix, int64_t i,
   }
   bound += 4 * 0x1p-24 * (added + std::fabs(of.alpha) * magnitude);
   if (of.scales_only() && !of.bias) bound = 0x1p-24 * added;  // one product
-  return {t, of.values == Values::kIntegers ? 0 : bound + 0x1p-149 * static_cast<double>(of.k + 1)};
+  return {t, is_exact(of.values) ? 0 : bound + 0x1p-149 * static_cast<double>(of.k + 1)};
 }
 
 // aux: the element that a gradient reads, 0 or 1 where that is a bit.
@@ -193,14 +196,15 @@ void check_sums(Operands16Bit* call) {
 
 std::string Gemm16BitCase::text() const {
   std::ostringstream out_text;
-  out_text << type_name(in) << " to " << type_name(out) << " " << (transa ? "T" : "N")
-           << (transb ? "T" : "N") << " m=" << m << " n=" << n << " k=" << k << " alpha=" << alpha
-           << " beta=" << beta << " values=" << static_cast<int>(values) << " math=" << math
-           << " pointer mode=" << pointer_mode << " bias=" << bias << (own_c ? " C and D" : " D")
-           << " activation=" << activation << " aux=" << leaves_aux << " sums of=" << sums_of
-           << " fill=" << fill << " padding=" << padding << (aligned ? " aligned" : "")
-           << " offset=" << offset << " form=" << static_cast<int>(form) << " batch=" << batch
-           << " steps=" << a_step << "," << b_step << "," << d_step << " seed=" << seed;
+  out_text << type_name(a) << " by " << type_name(b) << " to " << type_name(out) << " "
+           << (transa ? "T" : "N") << (transb ? "T" : "N") << " m=" << m << " n=" << n << " k=" << k
+           << " alpha=" << alpha << " beta=" << beta << " values=" << static_cast<int>(values)
+           << " math=" << math << " pointer mode=" << pointer_mode << " bias=" << bias
+           << (own_c ? " C and D" : " D") << " activation=" << activation << " aux=" << leaves_aux
+           << " sums of=" << sums_of << " fill=" << fill << " padding=" << padding
+           << (aligned ? " aligned" : "") << " offset=" << offset
+           << " form=" << static_cast<int>(form) << " batch=" << batch << " steps=" << a_step << ","
+           << b_step << "," << d_step << " seed=" << seed;
   return out_text.str();
 }
 

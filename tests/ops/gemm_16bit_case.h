@@ -1,6 +1,7 @@
-// Ops tests: one product of FP16 or BF16 operands through mygemm_gemm, in any of its forms, checked
-// completely: each result is a number that the exact one, moved by no more than FP32 sums may err,
-// rounds to; every other byte of every buffer is as before the call.
+// Ops tests: one product of FP16 or BF16 operands, or of an FP32 and a BF16 one, through
+// mygemm_gemm, in any of its forms, checked completely: each result is a number that the exact one,
+// moved by no more than FP32 sums may err, rounds to; every other byte of every buffer is as before
+// the call.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,13 @@ enum class Values {
   kOrdinary,  // between -1 and 1
   kIntegers,  // small ones: sums are exact, and results are those of one rounding
   kSpecial,   // with infinities, NaN, subnormal numbers, and results past the largest number
+  // Of an FP32 operand beside a BF16 one:
+  kWide,     // from the smallest to 2^100: lines of one magnitude each, and lines of all magnitudes
+  kAllBits,  // 24 significant bits, each sum with one product, by a power of two: sums are exact
 };
 
 struct Gemm16BitCase {
-  mygemmDataType_t in = MYGEMM_R_16F, out = MYGEMM_R_16F;
+  mygemmDataType_t a = MYGEMM_R_16F, b = MYGEMM_R_16F, out = MYGEMM_R_16F;
   mygemmOperation_t transa = MYGEMM_OP_N, transb = MYGEMM_OP_N;
   int64_t m = 0, n = 0, k = 0;
   float alpha = 1.25f, beta = -0.5f;
@@ -46,6 +50,7 @@ struct Gemm16BitCase {
     const int64_t ld = rows + padding;
     return aligned ? (ld + 7) / 8 * 8 : ld;
   }
+  bool mixed() const { return a != b; }
   bool scales_only() const { return k == 0 || alpha == 0; }
   bool is_gradient() const {
     return activation == MYGEMM_ACTIVATION_RELU_GRADIENT ||

@@ -1,7 +1,8 @@
-// Ops tests: the operands of a product of FP16 or BF16 matrices, here and on the device.
+// Ops tests: the operands of a product with matrices of 16 bits, here and on the device.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -53,9 +54,16 @@ struct Batch16Bit {
   }
   template <class Next>
   void fill(Next next) {
+    fill_places([&](int64_t, int64_t) { return next(); });
+  }
+  // next: the element of a row and a column.
+  template <class Next>
+  void fill_places(Next next) {
     for (int64_t i = 0; i < matrices; ++i) {
       for (int64_t column = 0; column < columns; ++column) {
-        for (int64_t row = 0; row < rows; ++row) encode(type, next(), at(i, row, column));
+        for (int64_t row = 0; row < rows; ++row) {
+          encode(type, next(row, column), at(i, row, column));
+        }
       }
     }
   }
@@ -86,6 +94,29 @@ struct Batch16Bit {
   }
 };
 
+inline double smallest(mygemmDataType_t type) {
+  return type == MYGEMM_R_32F ? 0x1p-149 : type == MYGEMM_R_16BF ? 0x1p-133 : 0x1p-24;
+}
+inline double largest(mygemmDataType_t type) {
+  return type == MYGEMM_R_32F ? 0x1.fffffep127 : type == MYGEMM_R_16BF ? 0x1.fep127 : 65504.0;
+}
+inline std::array<double, 8> special_values(mygemmDataType_t type) {
+  const double tiny = smallest(type), huge = largest(type);
+  return {HUGE_VAL, -HUGE_VAL, std::nan(""), tiny, huge, 3 * tiny, -huge, -0.0};
+}
+
+// An element of an FP32 operand beside a BF16 one, of a line along k.
+inline double wide_element(int64_t line, Random* random) {
+  if (line % 2 != 0)
+    return std::ldexp(random->real(-1, 1), static_cast<int>(line * 37 % 247 - 147));
+  return std::ldexp(random->real(-1, 1), static_cast<int>(random->integer(-149, 100)));
+}
+inline double all_bits_element(Random* random) {
+  const auto bits = static_cast<double>(random->integer(1 << 23, (1 << 24) - 1));
+  const double sign = random->integer(0, 1) != 0 ? 1 : -1;
+  return std::ldexp(sign * bits, static_cast<int>(random->integer(-60, 20)));
+}
+
 // The operands of a call. aux has floats, or words of bits as if they were floats.
 struct Operands16Bit {
   const Gemm16BitCase& of;
@@ -94,19 +125,19 @@ struct Operands16Bit {
 
   explicit Operands16Bit(const Gemm16BitCase& gemm)
       : of(gemm),
-        a(gemm.in, gemm.transa ? gemm.k : gemm.m, gemm.transa ? gemm.m : gemm.k, gemm, gemm.a_step),
-        b(gemm.in, gemm.transb ? gemm.n : gemm.k, gemm.transb ? gemm.k : gemm.n, gemm, gemm.b_step),
+        a(gemm.a, gemm.transa ? gemm.k : gemm.m, gemm.transa ? gemm.m : gemm.k, gemm, gemm.a_step),
+        b(gemm.b, gemm.transb ? gemm.n : gemm.k, gemm.transb ? gemm.k : gemm.n, gemm, gemm.b_step),
         c(gemm.out, gemm.m, gemm.n, gemm),
         d(gemm.out, gemm.m, gemm.n, gemm, gemm.d_step),
         bias(gemm.out, gemm.m, 1, gemm),
         aux(MYGEMM_R_32F, gemm.aux_is_bits() ? (gemm.m + 31) / 32 : gemm.m, gemm.n, gemm),
         sums(MYGEMM_R_32F, gemm.sums_of == MYGEMM_SUMS_OF_B ? gemm.n : gemm.m, 1, gemm) {
     Random random(gemm.seed);
-    const auto next = [&]() -> double {
-      if (of.values == Values::kIntegers) return static_cast<double>(random.integer(-8, 8));
-      return random.real(-1, 1);
-    };
-    if (gemm.alpha != 0) a.fill(next), b.fill(next);
+    const auto next = [&] { return next_value(&random); };
+    if (gemm.alpha != 0) {
+      fill_factor(&a, gemm.transa != MYGEMM_OP_N, &random);
+      fill_factor(&b, gemm.transb == MYGEMM_OP_N, &random);
+    }
     if (gemm.beta != 0) c.fill(next), d.fill(next);
     bias.fill(next);
     if (gemm.is_gradient()) aux.fill([&] { return random.real(-3, 3); });
@@ -123,23 +154,42 @@ struct Operands16Bit {
 
   const Batch16Bit& old() const { return of.own_c ? c : d; }
 
+  double next_value(Random* random) const {
+    if (of.values == Values::kIntegers) return static_cast<double>(random->integer(-8, 8));
+    return random->real(-1, 1);
+  }
+  // A or B, whose lines along k are its columns, or its rows.
+  void fill_factor(Batch16Bit* x, bool by_columns, Random* random) const {
+    const bool wide = of.values == Values::kWide, all_bits = of.values == Values::kAllBits;
+    const bool fp32 = x->type == MYGEMM_R_32F;
+    x->fill_places([&](int64_t row, int64_t column) -> double {
+      const int64_t line = by_columns ? column : row, l = by_columns ? row : column;
+      if (wide && fp32) return wide_element(line, random);
+      if (all_bits && fp32) return all_bits_element(random);
+      if (all_bits)
+        return l == line * 53 % of.k ? std::ldexp(1.0, static_cast<int>(line % 9) - 4) : 0;
+      // More bits than a part has.
+      const bool of_parts = fp32 && of.values == Values::kIntegers;
+      return next_value(random) * (of_parts ? static_cast<double>(random->integer(1, 128)) : 1);
+    });
+  }
+
   // In rows and columns of their own, so that most results are ordinary.
   void add_special_values() {
-    const double tiny = of.in == MYGEMM_R_16F ? 0x1p-24 : 0x1p-133;
-    const double huge = of.in == MYGEMM_R_16F ? 65504.0 : 0x1.FEp127;
-    const double in_a[] = {HUGE_VAL, -HUGE_VAL, std::nan(""), tiny, huge, 3 * tiny, -huge, -0.0};
+    const std::array<double, 8> in_a = special_values(of.a), in_b = special_values(of.b);
     for (int64_t i = 0; i < 8 && 3 * i < of.m; ++i) {
       const int64_t l = i % of.k;
-      encode(of.in, in_a[i], of.transa ? a.at(0, l, 3 * i) : a.at(0, 3 * i, l));
+      encode(of.a, in_a[static_cast<size_t>(i)], of.transa ? a.at(0, l, 3 * i) : a.at(0, 3 * i, l));
     }
     for (int64_t j = 0; j < 8 && 2 * j + 1 < of.n; ++j) {
       const int64_t l = j * 5 % of.k;
-      encode(of.in, in_a[7 - j], of.transb ? b.at(0, 2 * j + 1, l) : b.at(0, l, 2 * j + 1));
+      encode(of.b, in_b[static_cast<size_t>(7 - j)],
+             of.transb ? b.at(0, 2 * j + 1, l) : b.at(0, l, 2 * j + 1));
     }
     // Results that are subnormal in D: a row of small elements beside small ones of C.
     for (int64_t l = 0; l < of.k; ++l) {
-      const double small = (1 + static_cast<double>(l % 7)) * 37 * tiny;
-      encode(of.in, small, of.transa ? a.at(0, l, 1) : a.at(0, 1, l));
+      const double small = (1 + static_cast<double>(l % 7)) * 37 * smallest(of.a);
+      encode(of.a, small, of.transa ? a.at(0, l, 1) : a.at(0, 1, l));
     }
     Batch16Bit& added = of.own_c ? c : d;
     for (int64_t j = 0; j < of.n; ++j) {
@@ -165,7 +215,7 @@ struct Operands16Bit {
     call.transa = of.transa, call.transb = of.transb;
     call.m = of.m, call.n = of.n, call.k = of.k;
     call.batch_count = of.batch;
-    call.atype = call.btype = of.in;
+    call.atype = of.a, call.btype = of.b;
     call.ctype = call.dtype = of.out;
     call.math = of.math;
     call.activation = of.activation;

@@ -1,6 +1,8 @@
-// Ops tests of products of FP16 and BF16 operands: every kernel of the backend forced on every kind
-// of shape, layout, form and epilogue, and results of each element type. Kernels that do not take
-// such operands refuse all of them.
+// Ops tests of products of FP16 and BF16 operands, and of an FP32 and a BF16 one: every kernel of
+// the backend forced on every kind of shape, layout, form and epilogue, and results of each element
+// type. Kernels that do not take such operands refuse all of them.
+#include <bit>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,13 +16,16 @@ namespace {
 constexpr size_t kWorkspace = size_t{36} << 20;  // enough for every kernel
 constexpr mygemmOperation_t kOperations[] = {MYGEMM_OP_N, MYGEMM_OP_T};
 
+constexpr mygemmDataType_t kF32 = MYGEMM_R_32F, kF16 = MYGEMM_R_16F, kBf16 = MYGEMM_R_16BF;
+
 struct Types {
-  mygemmDataType_t in, out;
+  mygemmDataType_t a, b, out;
 };
-constexpr Types kTypes[] = {
-    {MYGEMM_R_16F, MYGEMM_R_16F},   {MYGEMM_R_16BF, MYGEMM_R_32F}, {MYGEMM_R_16F, MYGEMM_R_16BF},
-    {MYGEMM_R_16BF, MYGEMM_R_16BF}, {MYGEMM_R_16F, MYGEMM_R_32F},  {MYGEMM_R_16BF, MYGEMM_R_16F},
+constexpr Types k16BitTypes[] = {
+    {kF16, kF16, kF16},    {kBf16, kBf16, kF32}, {kF16, kF16, kBf16},
+    {kBf16, kBf16, kBf16}, {kF16, kF16, kF32},   {kBf16, kBf16, kF16},
 };
+constexpr Types kMixedTypes[] = {{kF32, kBf16, kF32}, {kBf16, kF32, kF32}};
 
 struct Shape {
   int64_t m, n, k;
@@ -28,7 +33,7 @@ struct Shape {
 constexpr Shape kShapes[] = {
     {1, 1, 1},     {2, 3, 4},    {15, 17, 16},  {32, 31, 33},   {64, 64, 64},   {65, 63, 15},
     {127, 129, 9}, {5, 7, 520},  {1, 150, 40},  {150, 1, 40},   {129, 257, 65}, {97, 89, 53},
-    {33, 17, 0},   {128, 64, 8}, {66, 35, 777}, {328, 70, 136},
+    {33, 17, 0},   {128, 64, 8}, {66, 35, 777}, {328, 70, 136}, {100, 84, 60},
 };
 
 struct Layout {
@@ -39,37 +44,60 @@ struct Layout {
 // aligned columns with gaps.
 constexpr Layout kLayouts[] = {{0, 0}, {3, 0}, {0, 2}, {8, 4}, {8, 0}};
 
-// Cases of which each has other element types than the one before. Where all types have been, the
-// next of each are aligned, or not aligned.
+// Each case once with operands of 16 bits and once with mixed ones: kernels may take either. Of
+// each, a case has other element types than the one before, and a turn through the types begins
+// one further and is aligned, or not, so that cases added in pairs meet both with each type.
 class Cases {
  public:
-  void add(Gemm16BitCase gemm) {
-    const Types& types = kTypes[cases_.size() % std::size(kTypes)];
-    gemm.in = types.in, gemm.out = types.out;
-    gemm.aligned |= cases_.size() / std::size(kTypes) % 2 != 0;
-    gemm.seed = cases_.size() + 1;
-    cases_.push_back(gemm);
+  void add(const Gemm16BitCase& gemm) {
+    of_16_bits_.add(gemm);
+    mixed_.add(gemm);
+    ++size_;
   }
+  void add_mixed(const Gemm16BitCase& gemm) { mixed_.add(gemm); }
   void add_each_type(const Gemm16BitCase& gemm) {
-    for (size_t i = 0; i < std::size(kTypes); ++i) add(gemm);
+    for (List* list : {&of_16_bits_, &mixed_}) {
+      for (size_t i = 0; i < list->types.size(); ++i) list->add(gemm);
+    }
+    ++size_;
   }
-  const std::vector<Gemm16BitCase>& all() const { return cases_; }
+  size_t size() const { return size_; }
+  const std::vector<Gemm16BitCase>& of_16_bits() const { return of_16_bits_.cases; }
+  const std::vector<Gemm16BitCase>& mixed() const { return mixed_.cases; }
 
  private:
-  std::vector<Gemm16BitCase> cases_;
+  struct List {
+    std::span<const Types> types;
+    std::vector<Gemm16BitCase> cases = {};
+
+    void add(Gemm16BitCase gemm) {
+      const size_t number = cases.size(), turn = number / types.size();
+      const Types& of = types[(number + turn) % types.size()];
+      gemm.a = of.a, gemm.b = of.b, gemm.out = of.out;
+      gemm.aligned |= std::popcount(turn) % 2 != 0;
+      gemm.seed = number + 1;
+      cases.push_back(gemm);
+    }
+  };
+  List of_16_bits_{k16BitTypes}, mixed_{kMixedTypes};
+  size_t size_ = 0;
 };
 
 class Gemm16BitRow : public RowTest {
  protected:
   void run(const Cases& cases) {
     Handle handle(Family::kGemm, GetParam(), kWorkspace);
-    RowTally tally(GetParam());
-    for (const Gemm16BitCase& gemm : cases.all()) {
-      run_16bit(handle, gemm, &tally);
-      if (HasFailure()) return;
+    // Kernels that take no such operands refuse all of a list for that reason.
+    RowTally of_16_bits(GetParam()), mixed(GetParam());
+    for (const auto& [list, tally] :
+         {std::pair{&cases.of_16_bits(), &of_16_bits}, std::pair{&cases.mixed(), &mixed}}) {
+      for (const Gemm16BitCase& gemm : *list) {
+        run_16bit(handle, gemm, tally);
+        if (HasFailure()) return;
+      }
     }
     EXPECT_TRUE(handle.workspace_bands_intact()) << "written outside the workspace";
-    tally.finish();
+    (of_16_bits.ran_some() ? of_16_bits : mixed).finish();
   }
 };
 
@@ -85,7 +113,7 @@ TEST_P(Gemm16BitRow, ShapesOperationsAndLayouts) {
           gemm.m = shape.m, gemm.n = shape.n, gemm.k = shape.k;
           gemm.padding = layout.padding, gemm.offset = layout.offset;
           // Without C, results need not go through the epilogue.
-          if (cases.all().size() % 5 < 3) gemm.beta = 0;
+          if (cases.size() % 5 < 3) gemm.beta = 0;
           cases.add(gemm);
         }
       }
@@ -159,6 +187,41 @@ TEST_P(Gemm16BitRow, InfinitiesNanAndSubnormalNumbers) {
   run(cases);
 }
 
+constexpr Shape kMixedShapes[] = {{72, 40, 24}, {9, 150, 333}, {150, 4, 200}, {1, 140, 300}};
+
+// No bit of an FP32 operand is lost, whatever parts it is split into.
+TEST_P(Gemm16BitRow, AllBitsOfFp32) {
+  Cases cases;
+  for (const Shape& shape : kMixedShapes) {
+    for (const mygemmOperation_t transa : kOperations) {
+      for (const mygemmOperation_t transb : kOperations) {
+        Gemm16BitCase gemm{.transa = transa, .transb = transb, .alpha = -2, .beta = 0};
+        gemm.m = shape.m, gemm.n = shape.n, gemm.k = shape.k;
+        gemm.values = Values::kAllBits;
+        cases.add_mixed(gemm);
+        cases.add_mixed(gemm);
+      }
+    }
+  }
+  run(cases);
+}
+
+TEST_P(Gemm16BitRow, Fp32OfAllMagnitudes) {
+  Cases cases;
+  for (const Shape& shape : kMixedShapes) {
+    for (const mygemmOperation_t trans : kOperations) {
+      Gemm16BitCase gemm{.transa = trans, .transb = trans};
+      gemm.m = shape.m, gemm.n = shape.n, gemm.k = shape.k;
+      gemm.values = Values::kWide;
+      for (int i = 0; i < 4; ++i) {
+        gemm.beta = i < 2 ? 0.0f : -0.5f;  // small results are seen without C
+        cases.add_mixed(gemm);
+      }
+    }
+  }
+  run(cases);
+}
+
 TEST_P(Gemm16BitRow, ScalarsOfEveryKindInBothPointerModes) {
   Cases cases;
   for (const auto mode : {MYGEMM_POINTER_MODE_HOST, MYGEMM_POINTER_MODE_DEVICE}) {
@@ -167,7 +230,7 @@ TEST_P(Gemm16BitRow, ScalarsOfEveryKindInBothPointerModes) {
         Gemm16BitCase gemm{.m = 150, .n = 130, .k = 33, .alpha = alpha, .beta = beta};
         gemm.pointer_mode = mode;
         cases.add(gemm);
-        gemm.own_c = true;
+        gemm.own_c = gemm.aligned = true;
         cases.add(gemm);
       }
     }
@@ -247,9 +310,11 @@ class Gemm16Bit : public BackendTest {
  protected:
   void run(const Cases& cases, size_t workspace = kWorkspace) {
     Handle handle(workspace);
-    for (const Gemm16BitCase& gemm : cases.all()) {
-      run_16bit(handle, gemm);
-      if (HasFailure()) return;
+    for (const auto* list : {&cases.of_16_bits(), &cases.mixed()}) {
+      for (const Gemm16BitCase& gemm : *list) {
+        run_16bit(handle, gemm);
+        if (HasFailure()) return;
+      }
     }
     EXPECT_TRUE(handle.workspace_bands_intact()) << "written outside the workspace";
   }

@@ -84,7 +84,8 @@ bool fills(mygemmFill_t fill, int64_t i, int64_t j) {
 
 std::string InvariantCase::text() const {
   std::ostringstream words;
-  words << type_name(in) << " to " << type_name(out) << ", math " << math << ", "
+  words << type_name(a) << " by " << type_name(b) << " to " << type_name(out) << ", math " << math
+        << ", "
         << "NTC"[transa] << "NTC"[transb] << ", k=" << k << (epilogue ? ", epilogue" : "");
   return words.str();
 }
@@ -101,38 +102,39 @@ InvariantProduct::InvariantProduct(const InvariantCase& wanted, int64_t m, int64
     : case_(wanted),
       m_(m),
       n_(n),
-      in_bytes_(type_bytes(wanted.in)),
+      a_bytes_(type_bytes(wanted.a)),
+      b_bytes_(type_bytes(wanted.b)),
       out_bytes_(type_bytes(wanted.out)),
       results_(static_cast<size_t>(m * n)),
       sums_of_a_(static_cast<size_t>(m)),
       sums_of_b_(static_cast<size_t>(n)) {
   Random random(1);
-  a_ = random_elements(wanted.in, m * wanted.k, &random);
-  b_ = random_elements(wanted.in, n * wanted.k, &random);
+  a_ = random_elements(wanted.a, m * wanted.k, &random);
+  b_ = random_elements(wanted.b, n * wanted.k, &random);
   c_ = random_elements(wanted.out, m * n, &random);
   bias_ = random_elements(wanted.out, m, &random);
 }
 
 const unsigned char* InvariantProduct::value_of_a(int64_t i, int64_t l) const {
-  return &a_[static_cast<size_t>((i * case_.k + l) * in_bytes_)];
+  return &a_[static_cast<size_t>((i * case_.k + l) * a_bytes_)];
 }
 const unsigned char* InvariantProduct::value_of_b(int64_t j, int64_t l) const {
-  return &b_[static_cast<size_t>((j * case_.k + l) * in_bytes_)];
+  return &b_[static_cast<size_t>((j * case_.k + l) * b_bytes_)];
 }
 
 void InvariantProduct::fill_row(int64_t i, double value) {
   for (int64_t l = 0; l < case_.k; ++l) {
-    encode(case_.in, value, &a_[static_cast<size_t>((i * case_.k + l) * in_bytes_)]);
+    encode(case_.a, value, &a_[static_cast<size_t>((i * case_.k + l) * a_bytes_)]);
   }
 }
 
-void InvariantProduct::scale_row(int64_t i, int exponent) { scale(&a_, i, exponent); }
-void InvariantProduct::scale_column(int64_t j, int exponent) { scale(&b_, j, exponent); }
+void InvariantProduct::scale_row(int64_t i, int exponent) { scale(case_.a, &a_, i, exponent); }
+void InvariantProduct::scale_column(int64_t j, int exponent) { scale(case_.b, &b_, j, exponent); }
 
-void InvariantProduct::scale(Bytes* lines, int64_t line, int exponent) {
+void InvariantProduct::scale(mygemmDataType_t type, Bytes* lines, int64_t line, int exponent) {
   for (int64_t l = 0; l < case_.k; ++l) {
-    unsigned char* at = &(*lines)[static_cast<size_t>((line * case_.k + l) * in_bytes_)];
-    encode(case_.in, std::ldexp(decode(case_.in, at), exponent), at);
+    unsigned char* at = &(*lines)[static_cast<size_t>((line * case_.k + l) * type_bytes(type))];
+    encode(type, std::ldexp(decode(type, at), exponent), at);
   }
 }
 
@@ -143,11 +145,11 @@ bool InvariantProduct::compute(mygemmHandle_t handle, const Part& part) {
   const bool ta = case_.transa != MYGEMM_OP_N, tb = case_.transb != MYGEMM_OP_N;
   const auto row = [&](int64_t matrix, int64_t i) { return line_of(part.rows, matrix, i); };
   const auto column = [&](int64_t matrix, int64_t j) { return line_of(part.columns, matrix, j); };
-  const Matrices a(ta ? case_.k : rows, ta ? rows : case_.k, in_bytes_, part,
+  const Matrices a(ta ? case_.k : rows, ta ? rows : case_.k, a_bytes_, part,
                    [&](int64_t matrix, int64_t i, int64_t j) {
                      return value_of_a(row(matrix, ta ? j : i), ta ? i : j);
                    });
-  const Matrices b(tb ? columns : case_.k, tb ? case_.k : columns, in_bytes_, part,
+  const Matrices b(tb ? columns : case_.k, tb ? case_.k : columns, b_bytes_, part,
                    [&](int64_t matrix, int64_t i, int64_t j) {
                      return value_of_b(column(matrix, tb ? i : j), tb ? j : i);
                    });
@@ -169,7 +171,7 @@ bool InvariantProduct::compute(mygemmHandle_t handle, const Part& part) {
   mygemmGemm_t call = MYGEMM_GEMM_INIT;
   call.transa = case_.transa, call.transb = case_.transb;
   call.m = rows, call.n = columns, call.k = case_.k, call.batch_count = part.batch;
-  call.atype = call.btype = case_.in;
+  call.atype = case_.a, call.btype = case_.b;
   call.ctype = call.dtype = case_.out;
   call.math = case_.math;
   call.alpha = &alpha, call.beta = &beta;
@@ -238,7 +240,7 @@ std::string InvariantProduct::kernel_of(mygemmHandle_t handle, const Part& part)
   call.m = static_cast<int64_t>(part.rows.size());
   call.n = static_cast<int64_t>(part.columns.size());
   call.k = case_.k, call.batch_count = part.batch;
-  call.atype = call.btype = case_.in;
+  call.atype = case_.a, call.btype = case_.b;
   call.ctype = call.dtype = case_.out;
   call.math = case_.math;
   call.invariance = MYGEMM_INVARIANCE_BATCH;

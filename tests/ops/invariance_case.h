@@ -13,7 +13,7 @@
 namespace mygemm_tests {
 
 struct InvariantCase {
-  mygemmDataType_t in, out;
+  mygemmDataType_t a, b, out;
   mygemmMathMode_t math;
   mygemmOperation_t transa, transb;
   int64_t k;
@@ -59,12 +59,12 @@ class InvariantProduct {
  private:
   using Bytes = std::vector<unsigned char>;
 
-  void scale(Bytes* lines, int64_t line, int exponent);
+  void scale(mygemmDataType_t type, Bytes* lines, int64_t line, int exponent);
   const unsigned char* value_of_a(int64_t i, int64_t l) const;
   const unsigned char* value_of_b(int64_t j, int64_t l) const;
 
   InvariantCase case_;
-  int64_t m_, n_, in_bytes_, out_bytes_;
+  int64_t m_, n_, a_bytes_, b_bytes_, out_bytes_;
   Bytes a_, b_;     // by rows of op(A), and by columns of op(B)
   Bytes c_, bias_;  // by columns of D
   // What has been computed so far; empty where nothing has.

@@ -24,14 +24,24 @@ constexpr auto kFast = MYGEMM_MATH_FAST;
 // A k for each order of sums, and one that is no multiple of a k step.
 constexpr int64_t kLong = kOnGpu ? 1031 : 261, kOfFast = 801;
 const std::vector<InvariantCase> kCases = {
-    {kF32, kF32, kDefault, kN, kN, kLong},     {kF32, kF32, kDefault, kT, kN, kLong},
-    {kF32, kF32, kDefault, kN, kT, kLong},     {kF32, kF32, kDefault, kT, kT, kLong},
-    {kF32, kF32, kDefault, kN, kN, 256, true}, {kF32, kF32, kDefault, kN, kT, 77, true},
-    {kF32, kF32, kStrict, kN, kN, kLong},      {kF32, kF32, kStrict, kT, kN, 64},
-    {kF32, kF32, kStrict, kN, kT, 100},        {kF32, kF32, kStrict, kT, kT, 45, true},
-    {kF32, kF32, kFast, kN, kN, kOfFast},      {kF32, kF32, kFast, kT, kT, 100},
-    {kBf16, kBf16, kDefault, kN, kN, kLong},   {kBf16, kF32, kDefault, kT, kN, kLong, true},
-    {kF16, kF16, kStrict, kN, kT, kLong},      {kF16, kF16, kDefault, kT, kT, 128, true},
+    {kF32, kF32, kF32, kDefault, kN, kN, kLong},
+    {kF32, kF32, kF32, kDefault, kT, kN, kLong},
+    {kF32, kF32, kF32, kDefault, kN, kT, kLong},
+    {kF32, kF32, kF32, kDefault, kT, kT, kLong},
+    {kF32, kF32, kF32, kDefault, kN, kN, 256, true},
+    {kF32, kF32, kF32, kDefault, kN, kT, 77, true},
+    {kF32, kF32, kF32, kStrict, kN, kN, kLong},
+    {kF32, kF32, kF32, kStrict, kT, kN, 64},
+    {kF32, kF32, kF32, kStrict, kN, kT, 100},
+    {kF32, kF32, kF32, kStrict, kT, kT, 45, true},
+    {kF32, kF32, kF32, kFast, kN, kN, kOfFast},
+    {kF32, kF32, kF32, kFast, kT, kT, 100},
+    {kBf16, kBf16, kBf16, kDefault, kN, kN, kLong},
+    {kBf16, kBf16, kF32, kDefault, kT, kN, kLong, true},
+    {kF16, kF16, kF16, kStrict, kN, kT, kLong},
+    {kF16, kF16, kF16, kDefault, kT, kT, 128, true},
+    {kF32, kBf16, kF32, kDefault, kN, kN, kLong},
+    {kBf16, kF32, kF32, kStrict, kT, kT, 128, true},
 };
 
 std::vector<int64_t> all_lines(int64_t count) {
@@ -103,7 +113,7 @@ TEST_F(Invariance, OfRowsAndColumnsMovedAbout) {
 TEST_F(Invariance, OfBatchesOfEverySize) {
   const int64_t most = kOnGpu ? 8192 : 300, features = kOnGpu ? 64 : 40;
   for (const InvariantCase& wanted :
-       {kCases[0], kCases[1], kCases[6], kCases[12], kCases[13], kCases[14]}) {
+       {kCases[0], kCases[1], kCases[6], kCases[12], kCases[13], kCases[14], kCases[16]}) {
     for (const bool of_rows : {true, false}) {
       InvariantProduct product(wanted, of_rows ? most : features, of_rows ? features : most);
       Handle handle(kWorkspace);

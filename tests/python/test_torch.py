@@ -74,6 +74,16 @@ def test_matmul_broadcasts(device):
 
 
 @everywhere
+def test_products_of_float32_beside_bfloat16(device):
+    a, b = tensor(33, 40, device=device), tensor(40, 20, seed=2, device=device).bfloat16()
+    for call in mygemm.gemm, mygemm.matmul:
+        c, transposed = call(a, b), call(b.T, a.T)
+        assert c.dtype == transposed.dtype == torch.float32 and c.device == a.device
+        check(c, a, b.float())
+        check(transposed, b.T.float(), a.T)
+
+
+@everywhere
 def test_softmax_along_another_axis(device):
     x = tensor(5, 60, 7, device=device)
     y = mygemm.softmax(x, axis=1)

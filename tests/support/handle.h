@@ -103,6 +103,7 @@ class RowTally {
   // Fails the test where no case ran, although the machine can run the kernel; skips it where the
   // machine cannot.
   void finish() const;
+  bool ran_some() const { return cases_run_ > 0; }
 
  private:
   std::string row_;

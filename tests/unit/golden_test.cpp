@@ -26,6 +26,7 @@ using mygemm_tests::cross_entropy;
 using mygemm_tests::fast;
 using mygemm_tests::gemm;
 using mygemm_tests::host_device;
+using mygemm_tests::mixed;
 using mygemm_tests::of_16_bits;
 using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
@@ -169,6 +170,8 @@ void add_16bit_gemm(Golden* golden) {
           std::string("gemm ") + name + " " + by(size, size) + "x" + std::to_string(size);
       golden->add_with_workspace(operation + " bf16 to f32",
                                  of_types(p, MYGEMM_R_16BF, MYGEMM_R_32F), 32 * kMiB);
+      golden->add_with_workspace(operation + " f32 by bf16", mixed(p, true), 32 * kMiB);
+      golden->add_with_workspace(operation + " bf16 by f32", mixed(p, false), 32 * kMiB);
       golden->add_with_workspace(operation + " f16", of_types(p, MYGEMM_R_16F, MYGEMM_R_16F),
                                  32 * kMiB);
     }
@@ -193,6 +196,21 @@ void add_16bit_gemm(Golden* golden) {
       "gemm nn 1024x1024x1024 bf16 odd lds",
       of_types(with_odd_lds(gemm(false, false, 1024, 1024, 1024)), MYGEMM_R_16BF, MYGEMM_R_16BF),
       32 * kMiB);
+}
+
+// One operand FP32, the other BF16.
+void add_mixed_gemm(Golden* golden) {
+  constexpr struct {
+    int64_t m, n, k;
+  } kShapes[] = {{128, 1, 6144},  {8, 128, 6144},     {128, 64, 6144},      {128, 4096, 6144},
+                 {64, 8192, 100}, {8192, 8192, 8192}, {4096, 128256, 4096}, {1056, 232, 600},
+                 {520, 500, 400}, {1300, 900, 5000}};
+  for (const auto& [m, n, k] : kShapes) {
+    const std::string name = "gemm tn " + by(m, n) + "x" + std::to_string(k) + " f32 by bf16";
+    const GemmProblem p = gemm(true, false, m, n, k);
+    golden->add_with_workspace(name, mixed(p, true), 32 * kMiB);
+    golden->add_with_workspace(name + " odd lds", mixed(with_odd_lds(p), true), 32 * kMiB);
+  }
 }
 
 // Shapes for kernels that none of the others chooses.
@@ -317,6 +335,7 @@ TEST(Golden, ChoicesAreThoseOfTheFile) {
   add_gemm_variants(&golden);
   add_gemm_kernels(&golden);
   add_16bit_gemm(&golden);
+  add_mixed_gemm(&golden);
   add_invariant_gemm(&golden);
   add_softmax(&golden);
   add_cross_entropy(&golden);

@@ -59,6 +59,10 @@ TEST(Invariance, OrdersOfTheTable) {
       {"warptiled_128x128", &kChainOrder},
       {"warptiled_128x64", &kChainOrder},
       {"warptiled_64x64", &kChainOrder},
+      {"mixed_128x128", &tensor16::kMixedOrder},
+      {"mixed_64x128", &tensor16::kMixedOrder},
+      {"mixed_32x128", &tensor16::kMixedOrder},
+      {"mixed_lines_64x128", &tensor16::kMixedOrder},
       {"small_64x32", &kChainOrder},
       {"small_32x32", &kChainOrder},
       {"small_16x16", &kChainOrder},
@@ -91,13 +95,16 @@ TEST(Invariance, KDecidesTheOrder) {
   EXPECT_EQ(order(fast, 768), &tf32x3::kOrder);
   EXPECT_EQ(order(of_16_bits, 1), &tensor16::kOrder);
   EXPECT_EQ(order(of_16_bits, 100000), &tensor16::kOrder);
+  const auto with_fp32 = [](const GemmProblem& p) { return mixed(p, true); };
+  EXPECT_EQ(order(with_fp32, 1), &tensor16::kMixedOrder);
   // Tensor cores' kernels count k with 32 bits.
   EXPECT_EQ(order(plain, int64_t{1} << 31), &kChainOrder);
   EXPECT_EQ(order(of_16_bits, int64_t{1} << 31), &kChainOrder);
   for (const DeviceTraits& device : known_devices()) {
     if (device.cc == 90) continue;
     for (const GemmProblem& p :
-         {gemm(false, true, 100, 100, 5000), of_16_bits(gemm(false, true, 9, 9, 9))}) {
+         {gemm(false, true, 100, 100, 5000), of_16_bits(gemm(false, true, 9, 9, 9)),
+          mixed(gemm(false, true, 9, 9, 9), false)}) {
       EXPECT_EQ(order_of(invariant(p), device), &kChainOrder) << device.name;
     }
   }

@@ -16,6 +16,7 @@ namespace {
 
 using mygemm_tests::address;
 using mygemm_tests::gemm;
+using mygemm_tests::mixed;
 using mygemm_tests::softmax;
 using mygemm_tests::softmax_backward;
 using mygemm_tests::transpose;
@@ -64,6 +65,17 @@ TEST(Log, NamesTheTypesOfProductsOf16Bits) {
             "gemm --transa N --transb T -m 5 -n 6 -k 7 --lda 5 --ldb 6 --ldc 5 --ldd 5 --batch 1 "
             "--stride-a 0 --stride-b 0 --stride-c 0 --stride-d 0 --form single --bias 0 "
             "--stride-bias 0 --activation none --c-is-d 1 --reads-c 0 --atype bf16 --dtype f32");
+}
+
+TEST(Log, NamesBothTypesOfMixedProducts) {
+  const std::string begin =
+      "gemm --transa N --transb T -m 5 -n 6 -k 7 --lda 5 --ldb 6 --ldc 5 --ldd 5 --batch 1 "
+      "--stride-a 0 --stride-b 0 --stride-c 0 --stride-d 0 --form single --bias 0 "
+      "--stride-bias 0 --activation none --c-is-d 1 --reads-c 0 ";
+  EXPECT_EQ(describe(mixed(gemm(false, true, 5, 6, 7), true)),
+            begin + "--atype f32 --btype bf16 --dtype f32");
+  EXPECT_EQ(describe(mixed(gemm(false, true, 5, 6, 7), false)),
+            begin + "--atype bf16 --btype f32 --dtype f32");
 }
 
 TEST(Log, DescribesOperandsOfActivationsAndSums) {

@@ -163,7 +163,9 @@ TEST(Plan, ProductsTakeLongerWithLargerK) {
       for (const int64_t n : kSizes) {
         for (const GemmKernel& kernel : kernels_for(GemmProblem{})) {
           GemmProblem p = fast(gemm(false, false, m, n, 100000));
-          if (kernel.figures.takes == Takes::k16Bit) p = of_16_bits(p);
+          if (!takes(kernel, Takes::kFp32)) {
+            p = takes(kernel, Takes::k16Bit) ? of_16_bits(p) : mixed(p, true);
+          }
           GemmConfig previous;
           for (p.k = 0; p.k < 100000; p.k += std::max<int64_t>(1, p.k / 7)) {
             const auto config = configured(kernel, p, device, {SIZE_MAX, kernel.name});
@@ -214,6 +216,8 @@ TEST(Plan, EveryGemmKernelIsChosenForSomeProblem) {
         const GemmProblem p = gemm(false, false, m, n, k), batch = gemm(false, false, m, n, k, 300);
         add_choices(of_16_bits(p), &chosen);
         add_choices(of_16_bits(with_odd_lds(p)), &chosen);
+        add_choices(mixed(p, true), &chosen);
+        add_choices(mixed(with_odd_lds(p), false), &chosen);
         for (const GemmProblem& q : {p, strict(p), fast(p), batch, strict(batch), fast(batch)}) {
           add_choices(q, &chosen);
         }

@@ -73,6 +73,13 @@ GemmProblem of_16_bits(GemmProblem problem) {
   return problem;
 }
 
+GemmProblem mixed(GemmProblem problem, bool fp32_a) {
+  problem.a.type = fp32_a ? MYGEMM_R_32F : MYGEMM_R_16BF;
+  problem.b.type = fp32_a ? MYGEMM_R_16BF : MYGEMM_R_32F;
+  problem.c.type = problem.d.type = MYGEMM_R_32F;
+  return problem;
+}
+
 GemmProblem with_odd_lds(GemmProblem problem) {
   for (mygemm::Operand* x : {&problem.a, &problem.b}) x->ld += x->ld % 2 == 0 ? 1 : 2;
   return problem;
@@ -199,6 +206,8 @@ void random_problem(Random& random, GemmProblem* problem) {
   problem->math = random.pick(kModes, 3);
   problem->a.type = problem->b.type = random_type(random);
   if (problem->a.type != MYGEMM_R_32F) problem->c.type = problem->d.type = random_type(random);
+  // Not drawn, so that the other problems of a seed stay the same.
+  if ((m ^ n ^ k) % 5 == 0) *problem = mixed(*problem, m < n);
   if (random.integer(0, 3) > 0) return;
   constexpr mygemmActivation_t kActivations[] = {
       MYGEMM_ACTIVATION_NONE, MYGEMM_ACTIVATION_RELU, MYGEMM_ACTIVATION_GELU,

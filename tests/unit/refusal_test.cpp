@@ -157,5 +157,18 @@ TEST(Refusals, OfElementTypesThatAKernelDoesNotTake) {
   }
 }
 
+TEST(Refusals, OfMixedProducts) {
+  for (const bool fp32_a : {true, false}) {
+    const GemmProblem p = mixed(gemm(false, false, 64, 64, 64), fp32_a);
+    for (const DeviceTraits& device : all_devices()) {
+      Plan<GemmProblem> plan;
+      EXPECT_EQ(make_plan(p, device, {}, &plan), MYGEMM_STATUS_SUCCESS) << device.name;
+      EXPECT_EQ(refusal(p, device, device.cc == 0 ? "host_cblas" : "tiled", 0),
+                "takes FP32 operands");
+    }
+    EXPECT_EQ(refusal(p, *find_device("H200"), "tensor16_128x128", 0), "takes operands of 16 bits");
+  }
+}
+
 }  // namespace
 }  // namespace mygemm

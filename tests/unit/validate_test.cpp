@@ -316,25 +316,41 @@ TEST(Validate, Enumerations) {
 TEST(Validate, ElementTypesOfProducts) {
   constexpr mygemmDataType_t kTypes[] = {MYGEMM_R_32F, MYGEMM_R_16F, MYGEMM_R_16BF};
   GemmProblem p = gemm(false, false, 8, 6, 5);
-  for (const mygemmDataType_t in : kTypes) {
-    for (const mygemmDataType_t out : kTypes) {
-      p.a.type = p.b.type = in;
-      p.c.type = p.d.type = out;
-      const bool legal = in != MYGEMM_R_32F || out == MYGEMM_R_32F;
-      EXPECT_EQ(supported_types(p), legal ? MYGEMM_STATUS_SUCCESS : MYGEMM_STATUS_NOT_SUPPORTED);
+  for (const mygemmDataType_t a : kTypes) {
+    for (const mygemmDataType_t b : kTypes) {
+      for (const mygemmDataType_t out : kTypes) {
+        p.a.type = a, p.b.type = b, p.c.type = p.d.type = out;
+        const bool together = a == b || (a != MYGEMM_R_16F && b != MYGEMM_R_16F);
+        const bool fp32 = a == MYGEMM_R_32F || b == MYGEMM_R_32F;
+        const bool legal = together && (!fp32 || out == MYGEMM_R_32F);
+        EXPECT_EQ(supported_types(p), legal ? MYGEMM_STATUS_SUCCESS : MYGEMM_STATUS_NOT_SUPPORTED)
+            << a << ", " << b << " to " << out;
+      }
     }
   }
-  p.a.type = p.b.type = MYGEMM_R_32F;
-  EXPECT_EQ(supported_types(p), MYGEMM_STATUS_NOT_SUPPORTED);
-  EXPECT_STREQ(last_error_text(),
-               "dtype = 14, but atype = 0: D of a product of FP32 operands is FP32");
-  p.a.type = MYGEMM_R_16F;
-  EXPECT_EQ(supported_types(p), MYGEMM_STATUS_NOT_SUPPORTED);
-  EXPECT_STREQ(last_error_text(), "atype = 2, but btype = 0: A and B have one element type");
-  p.b.type = MYGEMM_R_16F;
-  p.c.type = MYGEMM_R_32F;
-  EXPECT_EQ(supported_types(p), MYGEMM_STATUS_NOT_SUPPORTED);
-  EXPECT_STREQ(last_error_text(), "ctype = 0, but dtype = 14: C and D have one element type");
+  const auto expect_refused = [&](mygemmDataType_t a, mygemmDataType_t b, mygemmDataType_t c,
+                                  mygemmDataType_t d, const char* sentence) {
+    p.a.type = a, p.b.type = b, p.c.type = c, p.d.type = d;
+    EXPECT_EQ(supported_types(p), MYGEMM_STATUS_NOT_SUPPORTED) << sentence;
+    EXPECT_STREQ(last_error_text(), sentence);
+  };
+  constexpr auto kF32 = MYGEMM_R_32F, kF16 = MYGEMM_R_16F, kBf16 = MYGEMM_R_16BF;
+  expect_refused(kF32, kF32, kBf16, kBf16,
+                 "dtype = 14, but atype = 0: D of a product with an FP32 operand is FP32");
+  expect_refused(kF32, kBf16, kBf16, kBf16,
+                 "dtype = 14, but atype = 0: D of a product with an FP32 operand is FP32");
+  expect_refused(kBf16, kF32, kBf16, kBf16,
+                 "dtype = 14, but btype = 0: D of a product with an FP32 operand is FP32");
+  expect_refused(kF16, kF32, kF32, kF32,
+                 "atype = 2, but btype = 0: A and B have one element type, or are FP32 and BF16");
+  expect_refused(kF32, kF16, kF32, kF32,
+                 "atype = 0, but btype = 2: A and B have one element type, or are FP32 and BF16");
+  expect_refused(kF16, kBf16, kF32, kF32,
+                 "atype = 2, but btype = 14: A and B have one element type, or are FP32 and BF16");
+  expect_refused(kF16, kF16, kF32, kBf16,
+                 "ctype = 0, but dtype = 14: C and D have one element type");
+  expect_refused(kF32, kBf16, kF32, kBf16,
+                 "ctype = 0, but dtype = 14: C and D have one element type");
 }
 
 TEST(Validate, StructsThatGrow) {

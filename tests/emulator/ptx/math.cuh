@@ -27,6 +27,11 @@ inline void fma_in_order(float& d, float a, float b) { d = std::fma(a, b, d); }
 
 inline void add_in_order(float& d, float a) { d += a; }
 
+inline float multiply_or_flush(float a, float b) {
+  const float product = a * b;
+  return std::fabs(product) < 0x1p-126f ? std::copysign(0.0f, product) : product;
+}
+
 inline unsigned pack_bf16(float x, float y) {
   return __bfloat16_as_ushort(__float2bfloat16_rn(x)) |
          static_cast<unsigned>(__bfloat16_as_ushort(__float2bfloat16_rn(y))) << 16;

@@ -28,6 +28,12 @@ inline unsigned load_shared_4(unsigned address) {
       static_cast<const std::byte*>(emulator::shared_memory()) + address);
 }
 
+inline uint2 load_shared_8(unsigned address) {
+  if (address % 8 != 0) emulator::stop("misaligned load of 8 bytes from shared memory");
+  return *reinterpret_cast<const uint2*>(static_cast<const std::byte*>(emulator::shared_memory()) +
+                                         address);
+}
+
 template <class Value>
 void store_shared_4(unsigned address, Value value) {
   static_assert(sizeof(Value) == 4);

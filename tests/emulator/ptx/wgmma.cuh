@@ -36,12 +36,17 @@ void wgmma_tf32(float (&d)[kN / 2], const unsigned (&a)[4], unsigned b, bool add
                           uint64_t{kWgmmaMatrix} << 32 | b, add);
 }
 
-template <int kN, bool kMNMajor>
+template <int kN, bool kMNMajor, unsigned kMatrix = kWgmmaMatrixBf16>
 void wgmma_bf16(float (&d)[kN / 2], const unsigned (&a)[4], unsigned b, bool add) {
-  static_assert(kN == 64 || kN == 128);
-  emulator::start_product(
-      kMNMajor ? emulator::ProductType::kBf16MNMajor : emulator::ProductType::kBf16, d, kN / 2, a,
-      uint64_t{kWgmmaMatrixBf16} << 32 | b, add);
+  static_assert(kN == 32 || kN == 64 || kN == 128);
+  const uint64_t matrix = uint64_t{kMatrix} << 32 | b;
+  if constexpr (kMatrix == kWgmmaMatrix) {
+    emulator::start_product_of_shared_b(d, kN / 2, a, {matrix, kMNMajor}, add);
+  } else {
+    emulator::start_product(
+        kMNMajor ? emulator::ProductType::kBf16MNMajor : emulator::ProductType::kBf16, d, kN / 2, a,
+        matrix, add);
+  }
 }
 
 template <bool kMNMajor>
