@@ -34,6 +34,7 @@ SgemmCase complete(SgemmCase p) {
   default_to(&p.lda, transa ? p.k : p.m);
   default_to(&p.ldb, transb ? p.n : p.k);
   default_to(&p.ldc, p.m);
+  if (p.btype.empty()) p.btype = p.atype;
   if (p.form.empty()) {
     p.form = p.batch > 1 ? "strided" : "single";
   }
@@ -165,8 +166,10 @@ Fields fields(const GemmCase& p) {
                   {{"--sums", p.sums}, {"--stride-sums", text(p.stride_sums.value_or(0))}});
   }
   if (p.fill != "full") result.emplace_back("--fill", p.fill);
-  if (p.atype != "f32") {
-    result.insert(result.end(), {{"--atype", p.atype}, {"--dtype", p.dtype}});
+  if (!p.fp32_operands()) {
+    result.emplace_back("--atype", p.atype);
+    if (p.btype != p.atype) result.emplace_back("--btype", p.btype);
+    result.emplace_back("--dtype", p.dtype);
   }
   return with_invariance(result, p);
 }

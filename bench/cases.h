@@ -25,10 +25,12 @@ struct SgemmCase {
   std::optional<int64_t> stride_a, stride_b, stride_c;
   std::string form;               // "single", "strided" or "pointers"
   std::string data = kUsualData;  // of A and B: a name in distributions.h
-  // Of A and B, and of C and D: f32, f16, bf16. The general product's alone, where they are not
-  // f32.
-  std::string atype = "f32", dtype = "f32";
+  // Of A, of B, and of C and D: f32, f16, bf16; btype is atype by default. The general product's
+  // alone, where they are not f32.
+  std::string atype = "f32", btype, dtype = "f32";
   std::string invariance = "none";  // or "batch"
+
+  bool fp32_operands() const { return atype == "f32" && btype == "f32"; }
 };
 
 // The general product: C is D, or has the plain product's ldc and stride_c and a place of its own.

@@ -91,7 +91,8 @@ class FusedProduct {
     call.n = case_.n;
     call.k = case_.k;
     call.batch_count = case_.batch;
-    call.atype = call.btype = data_type(case_.atype);
+    call.atype = data_type(case_.atype);
+    call.btype = data_type(case_.btype);
     call.ctype = call.dtype = data_type(case_.dtype);
     call.activation = activation(case_.activation);
     call.alpha = &Product::kAlpha;
@@ -181,7 +182,7 @@ Result measure(Session* session, const GemmCase& c) {
     const mygemmGemm_t call = fused.call(0);
     return mygemm_explain_gemm(handle, nullptr, &call, text, capacity, length);
   };
-  if (c.atype != "f32") {  // no peer has 16-bit products yet
+  if (!c.fp32_operands()) {  // no peer has these products yet
     contest.peer_names.push_back(kNaive);
     return run_contest(session, contest);
   }

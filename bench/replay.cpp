@@ -100,7 +100,8 @@ void add_options(CLI::App* command, GemmCase* p) {
   command->add_option("--fill", p->fill, "the triangle of D that is computed")
       ->check(CLI::IsMember({"full", "lower", "upper"}));
   const CLI::IsMember types({"f32", "f16", "bf16"});
-  command->add_option("--atype", p->atype, "type of A and B")->check(types);
+  command->add_option("--atype", p->atype, "type of A")->check(types);
+  command->add_option("--btype", p->btype, "type of B; that of A by default")->check(types);
   command->add_option("--dtype", p->dtype, "type of C, D and the bias")->check(types);
   command->add_option("--c-is-d", p->c_is_d, "0: C is another matrix than D")->check(flag);
   command->add_option("--reads-c", p->reads_c, "1: beta is 1, else 0")->check(flag);

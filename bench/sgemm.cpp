@@ -20,6 +20,10 @@ Extent extent_of_b(const SgemmCase& c) {
 }
 Extent extent_of_c(const SgemmCase& c) { return Extent(c.ldc, c.n, *c.stride_c, c.batch); }
 
+int64_t type_size(const std::string& type) {
+  return static_cast<int64_t>(type_bytes(data_type(type)));
+}
+
 // Fills the matrices of a batch; the gaps between their columns stay as they are.
 void fill(const Machine& machine, const RotatedOperand& operand, const Extent& extent,
           const Distribution& kind, Side side, const Lines& lines, int64_t stride, int64_t count) {
@@ -79,12 +83,10 @@ void add_peers(Session* session, const SgemmCase& c, const Product& product, boo
 Product::Product(const Machine& machine, const SgemmCase& c, int64_t sets)
     : c_(c),
       a_(operand(machine, extent_of_a(c), sets, 1, data_type(c.atype))),
-      b_(operand(machine, extent_of_b(c), sets, 2, data_type(c.atype))),
+      b_(operand(machine, extent_of_b(c), sets, 2, data_type(c.btype))),
       out_(operand(machine, extent_of_c(c), sets, 3, data_type(c.dtype))) {
-  const auto size = static_cast<int64_t>(type_bytes(data_type(c.atype)));
-  const auto out_size = static_cast<int64_t>(type_bytes(data_type(c.dtype)));
   if (c.data != kUsualData) {
-    if (size != sizeof(float)) throw std::runtime_error("--data is for operands of FP32");
+    if (!c.fp32_operands()) throw std::runtime_error("--data is for operands of FP32");
     const Distribution& kind = distribution(c.data);
     fill(machine, a_, extent_of_a(c), kind, Side::kA, {c.m, c.k, c.transa != "N", c.lda},
          *c.stride_a, c.batch);
@@ -92,17 +94,16 @@ Product::Product(const Machine& machine, const SgemmCase& c, int64_t sets)
          *c.stride_b, c.batch);
   }
   if (c.form == "pointers") {
-    a_pointers_ = PointerArrays(machine, a_, sets, c.batch, *c.stride_a * size);
-    b_pointers_ = PointerArrays(machine, b_, sets, c.batch, *c.stride_b * size);
-    out_pointers_ = PointerArrays(machine, out_, sets, c.batch, *c.stride_c * out_size);
+    a_pointers_ = PointerArrays(machine, a_, sets, c.batch, *c.stride_a * type_size(c.atype));
+    b_pointers_ = PointerArrays(machine, b_, sets, c.batch, *c.stride_b * type_size(c.btype));
+    out_pointers_ = PointerArrays(machine, out_, sets, c.batch, *c.stride_c * type_size(c.dtype));
   }
 }
 
 int64_t Product::bytes_of_a_set(const SgemmCase& c) {
-  const auto size = static_cast<int64_t>(type_bytes(data_type(c.atype)));
-  const auto out_size = static_cast<int64_t>(type_bytes(data_type(c.dtype)));
-  return size * (extent_of_a(c).elements + extent_of_b(c).elements) +
-         out_size * extent_of_c(c).elements;
+  return type_size(c.atype) * extent_of_a(c).elements +
+         type_size(c.btype) * extent_of_b(c).elements +
+         type_size(c.dtype) * extent_of_c(c).elements;
 }
 
 mygemmStatus_t Product::call_ours(mygemmHandle_t handle, int64_t i) const {

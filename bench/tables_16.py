@@ -5,7 +5,8 @@ import runs
 from cells import figure, geometric_mean, microseconds, span, times
 
 TITLES = {"squares": "Squares", "shapes": "Other shapes", "skinny": "m or n of 1 to 64",
-          "odd": "Odd sides and leading dimensions", "random": "Random multiples of 8"}
+          "odd": "Odd sides and leading dimensions", "random": "Random multiples of 8",
+          "mixed": "An FP32 and a BF16 operand"}
 
 
 def name(result):

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Products of 16-bit operands: mygemm's beside PyTorch's, alternating in one process.
+"""Products of 16-bit operands, or of FP32 and BF16: mygemm's beside PyTorch's, in one process.
 
 Usage: torch_products.py LIBMYGEMM --out RESULTS.json [--commit HASH] [--groups N]
-                         [--suites squares,shapes,skinny,odd,random] [--seed N] [--count N]
-                         [--workspace MIB] [--invariant]
+                         [--suites squares,shapes,skinny,odd,random,mixed] [--seed N]
+                         [--count N] [--workspace MIB] [--invariant]
 mygemm_gemm through ctypes, and torch.mm into a tensor that is there (which calls cuBLAS or
-cuBLASLt, as PyTorch chooses). Data are random and normal; operands are rotated so that no call
+cuBLASLt, as PyTorch chooses), with FP32 multiply-adds; a BF16 operand beside an FP32 one is
+converted first, in the same time. Data are random and normal; operands are rotated so that no call
 finds its own in the cache. With --invariant mygemm's are batch-invariant: the price is the ratio to
 another run without. Each is timed by events over the replay of a CUDA graph of several
 calls, in turns; medians. Both results are compared with FP64 on a sample of elements. Needs PyTorch
@@ -66,10 +67,10 @@ class Library:
             sys.exit(self.functions.mygemm_last_error().decode())
 
     def call_of(self, case, a, b, d):
-        kind = TYPES[case["type"]][1]
         call = Gemm(ctypes.sizeof(Gemm), case["transa"] == "T", case["transb"] == "T", case["m"],
-                    case["n"], case["k"], 1, kind, kind, TYPES[case["dtype"]][1],
-                    TYPES[case["dtype"]][1], -1, 0, ctypes.addressof(self.one),
+                    case["n"], case["k"], 1, TYPES[case["type"]][1], TYPES[case["btype"]][1],
+                    TYPES[case["dtype"]][1], TYPES[case["dtype"]][1], -1, 0,
+                    ctypes.addressof(self.one),
                     ctypes.addressof(self.zero))
         call.A, call.lda, call.B, call.ldb = a.data_ptr(), case["lda"], b.data_ptr(), case["ldb"]
         call.D, call.ldd = d.data_ptr(), case["m"]
@@ -90,10 +91,10 @@ class Library:
         return found[1], float(found[2])
 
 
-def case(m, n, k, ops="NN", kind="bf16", dtype=None, suite="", pad=(0, 0)):
+def case(m, n, k, ops="NN", kind="bf16", dtype=None, suite="", pad=(0, 0), btype=None):
     transa, transb = ops
     return {"m": m, "n": n, "k": k, "transa": transa, "transb": transb, "type": kind,
-            "dtype": dtype or kind, "suite": suite,
+            "btype": btype or kind, "dtype": dtype or kind, "suite": suite,
             "lda": (m if transa == "N" else k) + pad[0],
             "ldb": (k if transb == "N" else n) + pad[1]}
 
@@ -118,6 +119,21 @@ def cases_of(suite, seed, count):
         sides = [(1023, 1025, 1021), (2047, 2047, 2047), (4095, 4095, 4095), (8191, 1001, 3001),
                  (4097, 4100, 4098)]
         return [case(*s, o, suite=suite) for s in sides for o in ("NN", "TN", "NT")]
+    if suite == "mixed":
+        rng = random.Random(seed)
+        side = lambda: max(8, int(2 ** rng.uniform(3, 13.5)) // 8 * 8)
+        types = [{"kind": "f32", "btype": "bf16", "dtype": "f32", "suite": suite},
+                 {"kind": "bf16", "btype": "f32", "dtype": "f32", "suite": suite}]
+        found = [case(n, n, n, o, **t) for n in (1024, 4096, 8192) for o in ops for t in types]
+        # A head of a large vocabulary, routers of few and of many tokens, odd sides.
+        sides = [(4096, 128256, 4096), (128, 1, 6144), (128, 64, 6144), (128, 4096, 6144),
+                 (2047, 2049, 2051)]
+        found += [case(*s, "TN", **t) for s in sides for t in types]
+        while len(found) < 34 + count:
+            m, n, k = side(), side(), side()
+            if 6.0 * m * n * k > 5e-6 * 5e14 and m * n < 1e8:
+                found.append(case(m, n, k, rng.choice(ops), **rng.choice(types)))
+        return found
     if suite == "random":
         rng = random.Random(seed)
         side = lambda: max(8, int(2 ** rng.uniform(3, 14.01)) // 8 * 8)
@@ -133,11 +149,10 @@ def cases_of(suite, seed, count):
 
 def operands(c, sets):
     """Column-major matrices, as PyTorch sees them: lines of `ld` elements."""
-    dtype = TYPES[c["type"]][0]
     lines_a = c["k"] if c["transa"] == "N" else c["m"]
     lines_b = c["n"] if c["transb"] == "N" else c["k"]
-    a = torch.randn(sets, lines_a, c["lda"], device="cuda").to(dtype)
-    b = torch.randn(sets, lines_b, c["ldb"], device="cuda").to(dtype)
+    a = torch.randn(sets, lines_a, c["lda"], device="cuda").to(TYPES[c["type"]][0])
+    b = torch.randn(sets, lines_b, c["ldb"], device="cuda").to(TYPES[c["btype"]][0])
     d = torch.full((sets, c["n"], c["m"]), float("nan"), device="cuda",
                    dtype=TYPES[c["dtype"]][0])
     return a, b, d
@@ -183,10 +198,12 @@ def measure(library, c, groups):
     a, b, d = operands(c, sets)
     descriptors = [library.call_of(c, a[i], b[i], d[i]) for i in range(sets)]
     torchs = [of_torch(c, a[i], b[i]) for i in range(sets)]
-    same = c["type"] == c["dtype"]
+    same, mixed = c["type"] == c["btype"] == c["dtype"], c["type"] != c["btype"]
 
     def torch_mm(i):
         x, y = torchs[i % sets]
+        if mixed:
+            return torch.mm(x.float(), y.float(), out=d[i % sets])
         return (torch.mm(x, y, out=d[i % sets]) if same else
                 torch.mm(x, y, out_dtype=TYPES[c["dtype"]][0]))
 
@@ -205,7 +222,7 @@ def measure(library, c, groups):
     kernel, estimate = library.plan(descriptors[0])
     flops = 2.0 * c["m"] * c["n"] * c["k"]
     label = (f"{c['m']} x {c['n']} x {c['k']} {c['transa']}{c['transb']} {c['type']}"
-             + ("" if same else f"-{c['dtype']}"))
+             + (f" by {c['btype']}" if mixed else "" if same else f"-{c['dtype']}"))
     print(f"{label:38} {kernel:28} {ours * 1e6:8.1f} us {flops / ours * 1e-12:6.0f} TFLOP/s"
           f"  PyTorch {peer * 1e6:8.1f} us  {peer / ours:.2f}  (estimate {estimate})", flush=True)
     return {"operation": "gemm", "label": label, "shape": c, "kernel": kernel,

@@ -71,6 +71,7 @@ struct GemmQuestion : SgemmQuestion {
   mygemmActivation_t activation = MYGEMM_ACTIVATION_NONE;
   mygemmFill_t fill = MYGEMM_FILL_FULL;
   mygemmDataType_t atype = MYGEMM_R_32F, dtype = MYGEMM_R_32F;
+  std::optional<mygemmDataType_t> btype;
   bool pointers = false;
 
   void answer() const {
@@ -85,7 +86,8 @@ struct GemmQuestion : SgemmQuestion {
     call.n = n;
     call.k = k;
     call.batch_count = batch;
-    call.atype = call.btype = atype;
+    call.atype = atype;
+    call.btype = btype.value_or(atype);
     call.ctype = call.dtype = dtype;
     call.activation = activation;
     call.fill = fill;
@@ -257,7 +259,8 @@ void add_gemm_question(CLI::App* explain) {
       command, "--fill", &q->fill,
       {{"full", MYGEMM_FILL_FULL}, {"lower", MYGEMM_FILL_LOWER}, {"upper", MYGEMM_FILL_UPPER}},
       "all of D or a triangle");
-  add_choice(command, "--atype", &q->atype, kElementTypes, "type of A and B");
+  add_choice(command, "--atype", &q->atype, kElementTypes, "type of A");
+  add_choice(command, "--btype", &q->btype, kElementTypes, "type of B (default: that of A)");
   add_choice(command, "--dtype", &q->dtype, kElementTypes, "type of C, D and the bias");
   command->add_option("--c-is-d", q->c_is_d, "0: C is another matrix than D");
   command->add_option("--reads-c", q->reads_c, "1: beta is not 0");

@@ -53,19 +53,23 @@ def _sgemm(m: int, n: int, k: int, *, transa: bool = False, transb: bool = False
 
 def _gemm(m: int, n: int, k: int, *, transa: bool = False, transb: bool = False, batch: int = 1,
           bias: bool = False, activation: Optional[str] = None, c: bool = False,
-          dtype: object = "float32", out_dtype: Optional[object] = None) -> _Ask:
+          dtype: object = "float32", b_dtype: Optional[object] = None,
+          out_dtype: Optional[object] = None) -> _Ask:
     transa, transb = as_bool("transa", transa), as_bool("transb", transb)
     if activation not in ACTIVATIONS:
         raise ValueError(f"activation = {activation!r} is none of: "
                          f"{', '.join(map(repr, ACTIVATIONS))}")
     bias, c = as_bool("bias", bias), as_bool("c", c)
-    in_type, out_type = (DATA_TYPES[dtype_name(name)] for name in (dtype, out_dtype or dtype))
+    a_name, b_name = dtype_name(dtype), dtype_name(b_dtype or dtype)
+    of_product = "float32" if "float32" in (a_name, b_name) else a_name
+    out_type = DATA_TYPES[dtype_name(out_dtype or of_product)]
 
     def ask(handle: object, device: object, *text: object) -> int:
         alpha, beta = ctypes.c_float(1), ctypes.c_float(1 if c else 0)
         # As gemm() calls the library for arrays in C order: the transposed product. Of addresses
         # it only matters whether there is a bias, and a C that is not D.
-        call = Gemm(atype=in_type, btype=in_type, ctype=out_type, dtype=out_type,
+        call = Gemm(atype=DATA_TYPES[b_name], btype=DATA_TYPES[a_name],
+                    ctype=out_type, dtype=out_type,
                     transa=OP_T if transb else OP_N, transb=OP_T if transa else OP_N, m=n, n=m,
                     k=k, batch_count=_int64(batch), activation=ACTIVATIONS[activation],
                     stride_a=_int64(n * k), stride_b=_int64(m * k), stride_c=_int64(m * n),
@@ -129,14 +133,15 @@ def explain(op: str, *sizes: int, device: Optional[str] = None, math: Optional[s
 
     explain("sgemm", m, n, k, transa=False, transb=False, batch=1)
     explain("gemm", m, n, k, transa=False, transb=False, batch=1, bias=False, activation=None,
-            c=False, dtype="float32", out_dtype=None)
+            c=False, dtype="float32", b_dtype=None, out_dtype=None)
     explain("softmax", rows, cols, dtype="float32", out_dtype=None, log=False)
     explain("softmax_backward", rows, cols, dtype="float32", log=False)
     explain("cross_entropy", rows, cols, dtype="float32", dx_dtype=None, gradient=True)
     explain("transpose", rows, cols, element_size=4, batch=1)
 
     The arrays are in C order and aligned, a workspace of 64 MiB is at hand. Products are shown as
-    the library is called for them: for the transposes, with m and n, a and b exchanged.
+    the library is called for them: for the transposes, with m and n, a and b exchanged. b_dtype is
+    the type of b where it is not that of a, dtype.
     device: a GPU by name or architecture ("H200", "sm_86"), which need not be here, or "host";
     without it the current CUDA device, or the host where there is none.
     Raises TypeError and ValueError for arguments, Error where the library refuses.

@@ -71,18 +71,24 @@ class _Problem(NamedTuple):
 
 
 def result_dtype(arguments: Arguments, dtype: Optional[object], call: str) -> str:
-    """The type of a product's elements: that of out or c, or the one asked for, or that of a."""
+    """The type of a product's elements: that of out or c, or the one asked for, or that of a.
+
+    It is float32 where a or b has it.
+    """
     a, b = arguments["a"], arguments["b"]
     check_dtype(a, tuple(DATA_TYPES), call)
-    check_dtype(b, (a.dtype,), call if a.dtype == "float32" else f"{call} of a {a.dtype} a")
-    allowed = ("float32",) if a.dtype == "float32" else tuple(DATA_TYPES)
+    check_dtype(b, ("float16",) if a.dtype == "float16" else ("float32", "bfloat16"),
+                f"{call} of a {a.dtype} a")
+    fp32 = "float32" in (a.dtype, b.dtype)
+    allowed = ("float32",) if fp32 else tuple(DATA_TYPES)
     given = [x for x in map(arguments.get, ("out", "c", "bias")) if x is not None]
     for x in given:
         check_dtype(x, allowed, call)
     wanted = None if dtype is None else dtype_name(dtype)
     if wanted not in (None, *allowed):
         raise TypeError(f"dtype = {wanted}, but {call} of float32 makes float32")
-    result = given[0].dtype if given and given[0].name != "bias" else wanted or a.dtype
+    fallback = "float32" if fp32 else a.dtype
+    result = given[0].dtype if given and given[0].name != "bias" else wanted or fallback
     if wanted not in (None, result):
         raise ValueError(f"dtype = {wanted}, but {given[0].name} has dtype {result}")
     for x in given:
@@ -165,10 +171,11 @@ def gemm(a: ArrayT, b: AnyArray, *, c: Optional[AnyArray] = None, bias: Optional
     """out = activation(alpha * op(a) @ op(b) + beta * c + bias), in one call.
 
     a, b, alpha, transa, transb, out and math as in sgemm(), but for the types: a and b are both
-    float32, float16 or bfloat16. c, bias and out have one type: float32 where a has it, else any of
-    the three. Sums are float32; each element of out is rounded once.
+    float32, float16 or bfloat16, or one is float32 and the other bfloat16. c, bias and out have one
+    type: float32 where a or b has it, else any of the three. Sums are float32; each element of out
+    is rounded once.
     dtype: the type of a new out, a name such as "float32" or a dtype of NumPy or PyTorch; without
-    it that of c, or of a.
+    it that of c, or float32 where a or b has it, or that of a.
     c: what beta is a multiple of, of out's shape and order, or one matrix for a whole batch; it may
     be out, and is out where it is not given. With beta = 0 it is not read.
     bias: one value for each column of the result, of shape (n,), or (batch, n) for one of its own
@@ -193,14 +200,14 @@ def gemm(a: ArrayT, b: AnyArray, *, c: Optional[AnyArray] = None, bias: Optional
     m, n, k = p.sizes
     c_alpha, c_beta = ctypes.c_float(alpha), ctypes.c_float(beta)
     first, second = p.first.strided(), p.second.strided()
-    in_type, out_type = DATA_TYPES[arguments["a"].dtype], DATA_TYPES[out_dtype]
+    out_type = DATA_TYPES[out_dtype]
     descriptor = Gemm(
-        atype=in_type, btype=in_type, ctype=out_type, dtype=out_type, transa=p.first.operation,
-        transb=p.second.operation, m=m, n=n, k=k, batch_count=p.batch,
-        activation=ACTIVATIONS[activation], alpha=ctypes.addressof(c_alpha),
-        beta=ctypes.addressof(c_beta), A=first[0], lda=first[1], stride_a=first[2], B=second[0],
-        ldb=second[1], stride_b=second[2], D=p.out.pointer, ldd=p.matrix.ld,
-        stride_d=batch_stride(p.out))
+        atype=DATA_TYPES[p.first.array.dtype], btype=DATA_TYPES[p.second.array.dtype],
+        ctype=out_type, dtype=out_type, transa=p.first.operation, transb=p.second.operation, m=m,
+        n=n, k=k, batch_count=p.batch, activation=ACTIVATIONS[activation],
+        alpha=ctypes.addressof(c_alpha), beta=ctypes.addressof(c_beta), A=first[0], lda=first[1],
+        stride_a=first[2], B=second[0], ldb=second[1], stride_b=second[2], D=p.out.pointer,
+        ldd=p.matrix.ld, stride_d=batch_stride(p.out))
     if c is not None:
         addend = arguments["c"]
         one = p.shape[-2:]

@@ -112,7 +112,7 @@ def matmul(a: ArrayT, b: AnyArray, out: Optional[ArrayT] = None, *,
     (count, along), outer = axes[-1], axes[:-1]
     if outer and 0 not in shape:
         _refuse_overlap(target, (left, right))
-    in_type, out_type = DATA_TYPES[left.dtype], DATA_TYPES[out_dtype]
+    out_type = DATA_TYPES[out_dtype]
     one, zero = ctypes.c_float(1), ctypes.c_float(0)
     with Call(arguments, math) as call:
         for index in itertools.product(*(range(extent) for extent, _ in outer)):
@@ -124,7 +124,8 @@ def matmul(a: ArrayT, b: AnyArray, out: Optional[ArrayT] = None, *,
             p = blas_problem(first, second, third)
             (m, n, k), x, y = p.sizes, p.first.strided(), p.second.strided()
             descriptor = Gemm(
-                atype=in_type, btype=in_type, ctype=out_type, dtype=out_type, m=m, n=n, k=k,
+                atype=DATA_TYPES[p.first.array.dtype], btype=DATA_TYPES[p.second.array.dtype],
+                ctype=out_type, dtype=out_type, m=m, n=n, k=k,
                 transa=p.first.operation, transb=p.second.operation, batch_count=count,
                 alpha=ctypes.addressof(one), beta=ctypes.addressof(zero), A=x[0], lda=x[1],
                 stride_a=x[2], B=y[0], ldb=y[1], stride_b=y[2], D=p.out.pointer,
