@@ -118,11 +118,21 @@ __device__ __forceinline__ void add_products(float (&sum)[Tile::kSums],
   }
 }
 
+// Blocks that should fit a multiprocessor. With two of sixteen columns, floats beside a Y of 16
+// bits spill on others than sm_90.
+template <class Tile, class T, class U>
+__device__ __host__ constexpr int blocks_per_sm() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
+  if (Tile::kThin == 16 && sizeof(T) > sizeof(U)) return 1;
+#endif
+  return Tile::kRegisterBlocks;
+}
+
 }  // namespace thin_depth
 
 // T, U: the types of X's and Y's elements.
 template <class Tile, class T, class U, bool kAligned>
-__global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
+__global__ void __launch_bounds__(Tile::kThreads, thin_depth::blocks_per_sm<Tile, T, U>())
     gemm_thin_depth(const ThinArgs args) {
   using namespace thin_depth;
   constexpr int kThin = Tile::kThin, kRows = Tile::kRows, kSums = Tile::kSums;
