@@ -5,11 +5,11 @@ Usage: torch_products.py LIBMYGEMM --out RESULTS.json [--commit HASH] [--groups 
                          [--suites squares,shapes,skinny,odd,random,mixed] [--seed N]
                          [--count N] [--workspace MIB] [--invariant]
 mygemm_gemm through ctypes, and torch.mm into a tensor that is there (which calls cuBLAS or
-cuBLASLt, as PyTorch chooses), with FP32 multiply-adds; a BF16 operand beside an FP32 one is
-converted first, in the same time. Data are random and normal; operands are rotated so that no call
-finds its own in the cache. With --invariant mygemm's are batch-invariant: the price is the ratio to
-another run without. Each is timed by events over the replay of a CUDA graph of several
-calls, in turns; medians. Both results are compared with FP64 on a sample of elements. Needs PyTorch
+cuBLASLt, as PyTorch chooses). A BF16 operand beside an FP32 one is converted before PyTorch's
+product, in its time, and that is of FP32 multiply-adds. Data are random and normal; operands are
+rotated so that no call finds its own in the cache. With --invariant mygemm's are batch-invariant:
+the price is the ratio to another run without. Each is timed by events over the replay of a CUDA
+graph of several calls, in turns; medians. Both results are compared with FP64 on a sample of elements. Needs PyTorch
 with CUDA.
 """
 import argparse
@@ -129,7 +129,8 @@ def cases_of(suite, seed, count):
         sides = [(4096, 128256, 4096), (128, 1, 6144), (128, 64, 6144), (128, 4096, 6144),
                  (2047, 2049, 2051)]
         found += [case(*s, "TN", **t) for s in sides for t in types]
-        while len(found) < 34 + count:
+        count += len(found)
+        while len(found) < count:
             m, n, k = side(), side(), side()
             if 6.0 * m * n * k > 5e-6 * 5e14 and m * n < 1e8:
                 found.append(case(m, n, k, rng.choice(ops), **rng.choice(types)))

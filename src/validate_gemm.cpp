@@ -227,21 +227,18 @@ Status supported_types(const GemmProblem& p) {
                             : fail(MYGEMM_STATUS_NOT_SUPPORTED, "%s = %d, but %s = %d: %s", first,
                                    x.type, second, y.type, rule);
   };
-  const auto mixed = [&] {
-    const mygemmDataType_t other = p.a.type == MYGEMM_R_32F ? p.b.type : p.a.type;
-    return (p.a.type == MYGEMM_R_32F || p.b.type == MYGEMM_R_32F) && other == MYGEMM_R_16BF;
-  };
-  if (!mixed()) {
+  const bool a_is_fp32 = p.a.type == MYGEMM_R_32F, b_is_fp32 = p.b.type == MYGEMM_R_32F;
+  const bool mixed =
+      (a_is_fp32 && p.b.type == MYGEMM_R_16BF) || (b_is_fp32 && p.a.type == MYGEMM_R_16BF);
+  if (!mixed) {
     RETURN_IF_ERROR(
         alike("atype", p.a, "btype", p.b, "A and B have one element type, or are FP32 and BF16"));
   }
   RETURN_IF_ERROR(alike("ctype", p.c, "dtype", p.d, "C and D have one element type"));
-  const char* fp32_operand = p.a.type == MYGEMM_R_32F   ? "atype"
-                             : p.b.type == MYGEMM_R_32F ? "btype"
-                                                        : nullptr;
-  if (!fp32_operand) return MYGEMM_STATUS_SUCCESS;
-  return alike("dtype", p.d, fp32_operand, p.a.type == MYGEMM_R_32F ? p.a : p.b,
-               "D of a product with an FP32 operand is FP32");
+  constexpr const char* kFp32 = "D of a product with an FP32 operand is FP32";
+  if (a_is_fp32) return alike("dtype", p.d, "atype", p.a, kFp32);
+  if (b_is_fp32) return alike("dtype", p.d, "btype", p.b, kFp32);
+  return MYGEMM_STATUS_SUCCESS;
 }
 
 }  // namespace mygemm

@@ -102,4 +102,12 @@ auto with_element_type(mygemmDataType_t type, Body body) {
   return body(float{});
 }
 
+// The same with values of both operands' types: those of a product that is supported.
+template <class Body>
+auto with_operand_types(mygemmDataType_t a, mygemmDataType_t b, Body body) {
+  if (a == b) return with_element_type(a, [&](auto x) { return body(x, x); });
+  if (a == MYGEMM_R_32F) return body(float{}, __nv_bfloat16{});
+  return body(__nv_bfloat16{}, float{});
+}
+
 }  // namespace mygemm

@@ -17,7 +17,7 @@ enum class Values {
   kOrdinary,  // between -1 and 1
   kIntegers,  // small ones: sums are exact, and results are those of one rounding
   kSpecial,   // with infinities, NaN, subnormal numbers, and results past the largest number
-  // Of an FP32 operand beside a BF16 one:
+  // In an FP32 operand beside a BF16 one:
   kWide,     // from the smallest to 2^100: lines of one magnitude each, and lines of all magnitudes
   kAllBits,  // 24 significant bits, each sum with one product, by a power of two: sums are exact
 };

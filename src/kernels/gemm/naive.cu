@@ -36,19 +36,16 @@ __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int
   }
 }
 
-// FP32 operands have FP32 results, those beside a BF16 operand too.
+// An FP32 operand has FP32 results.
 auto instance_for(const GemmProblem& p) {
-  if (operands_of(p) == Takes::kMixed) {
-    return p.a.type == MYGEMM_R_32F ? gemm_naive<float, __nv_bfloat16, float>
-                                    : gemm_naive<__nv_bfloat16, float, float>;
-  }
-  return with_element_type(p.a.type, [&](auto in) {
-    using In = decltype(in);
-    if constexpr (sizeof(In) == sizeof(float)) {
-      return gemm_naive<In, In, float>;
+  return with_operand_types(p.a.type, p.b.type, [&](auto a, auto b) {
+    using OfA = decltype(a);
+    using OfB = decltype(b);
+    if constexpr (sizeof(OfA) == sizeof(float) || sizeof(OfB) == sizeof(float)) {
+      return gemm_naive<OfA, OfB, float>;
     } else {
       return with_element_type(p.d.type,
-                               [](auto out) { return gemm_naive<In, In, decltype(out)>; });
+                               [](auto out) { return gemm_naive<OfA, OfB, decltype(out)>; });
     }
   });
 }

@@ -49,21 +49,17 @@ Status cuda::launch_gemm_thin(const GemmProblem& p, const GemmConfig& config,
   const auto run = [&](auto of_x, auto of_y) {
     using X = decltype(of_x);
     using Y = decltype(of_y);
-    const auto kernel =
-        config.k_major
-            ? (aligned ? gemm_thin_depth<Tile, X, Y, true> : gemm_thin_depth<Tile, X, Y, false>)
-            : (aligned ? gemm_thin_tile<Tile, X, Y, true> : gemm_thin_tile<Tile, X, Y, false>);
-    return launch(context, kernel, config, args);
+    if constexpr (sizeof(X) == Tile::kElementBytes) {
+      const auto kernel =
+          config.k_major
+              ? (aligned ? gemm_thin_depth<Tile, X, Y, true> : gemm_thin_depth<Tile, X, Y, false>)
+              : (aligned ? gemm_thin_tile<Tile, X, Y, true> : gemm_thin_tile<Tile, X, Y, false>);
+      return launch(context, kernel, config, args);
+    } else {
+      return Status{MYGEMM_STATUS_INTERNAL_ERROR};
+    }
   };
-  const bool mixed = operands_of(p) == Takes::kMixed;
-  if constexpr (Tile::kElementBytes == 4) {
-    RETURN_IF_ERROR(mixed ? run(float{}, __nv_bfloat16{}) : run(float{}, float{}));
-  } else if (mixed) {
-    RETURN_IF_ERROR(run(__nv_bfloat16{}, float{}));
-  } else {
-    RETURN_IF_ERROR(p.a.type == MYGEMM_R_16F ? run(__half{}, __half{})
-                                             : run(__nv_bfloat16{}, __nv_bfloat16{}));
-  }
+  RETURN_IF_ERROR(with_operand_types(args.x.type, args.y.type, run));
   return args.partials ? launch_add_partials(p, config, context) : MYGEMM_STATUS_SUCCESS;
 }
 

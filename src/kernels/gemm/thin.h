@@ -290,17 +290,17 @@ const char* configure_thin(const GemmKernel& kernel, const GemmFacts& facts,
                            GemmConfig* config) {
   const GemmProblem& p = facts.problem;
   if (std::min(p.m, p.n) > Tile::kThin) return "both m and n are larger than the thin side";
-  const Operand &x = p.n <= p.m ? p.a : p.b, &y = p.n <= p.m ? p.b : p.a;
+  set_block<Tile>(config, device);
+  const thin::Divider<Tile> divider(kernel, facts, device, config->resident);
+  const ThinShape& shape = divider.shape();
+  const bool long_is_m = shape.long_is_m;
+  const Operand &x = long_is_m ? p.a : p.b, &y = long_is_m ? p.b : p.a;
   if (element_bytes(x.type) != Tile::kElementBytes) {
     return Tile::kElementBytes == 4 ? "the long operand has elements of 16 bits"
                                     : "the long operand is FP32";
   }
-  set_block<Tile>(config, device);
-  const thin::Divider<Tile> divider(kernel, facts, device, config->resident);
   const thin::Division division = divider.fastest(options.workspace_bytes, config->resident);
   if (division.blocks > static_cast<double>(kMostGridBlocks)) return kTooManyTiles;
-  const ThinShape& shape = divider.shape();
-  const bool long_is_m = shape.long_is_m;
   config->block_m = long_is_m ? divider.tile() : Tile::kThin;
   config->block_n = long_is_m ? Tile::kThin : divider.tile();
   config->block_k = Tile::kChunk;

@@ -4,8 +4,8 @@
 // there. Device only.
 //
 // Tensor cores round every sum towards zero, and with positive operands these errors add up. So
-// they sum the products of a k step alone, the small ones first, and the FP32 units, which round to
-// nearest, add these sums up.
+// they sum the products of half a k step alone, the small ones first, and the FP32 units, which
+// round to nearest, add these sums up.
 #pragma once
 
 #include <cfloat>
@@ -16,34 +16,29 @@
 namespace mygemm::tensor16 {
 
 constexpr int kPartsOfFloat = 3;
-constexpr int kGroupsAtOnce = 2;  // of 16 k: whose products the tensor cores sum
+constexpr int kGroupsAtOnce = 2;  // of 16 k, in half a step: whose products the tensor cores sum
 
 // Tensor cores may take parts that are denormal as 0: those of elements below kSmall.
 constexpr float kSmall = 0x1p-102f;
 
 // The rows that a lane has results of are those that it loads: row_of_lane() and 8 further on. In
 // this order loads of 8 bytes of a K-major operand have no bank conflicts.
-template <Major kMajor>
+template <Major kMajor, class Tile>
 class RowsOfFp32 {
  public:
-  // stages: the address of the stages' rows.
-  template <class Tile>
-  __device__ __forceinline__ static RowsOfFp32 of_lane(const Tile&, int warp, int lane) {
+  __device__ __forceinline__ RowsOfFp32(int warp, int lane) {
     const auto row = static_cast<unsigned>(row_of_lane<Tile>(lane)), t = lane % 4u;
     const auto of_warp = static_cast<unsigned>(warp);
-    RowsOfFp32 rows;
     if constexpr (kMajor == Major::kK) {
-      rows.first_ = (16 * of_warp + row) * 128 + (t / 2 ^ row) * 16 + t % 2 * 8;
+      first_ = (16 * of_warp + row) * 128 + (t / 2 ^ row) * 16 + t % 2 * 8;
     } else {
       const unsigned chunk = of_warp % 2 * 4 + row / 4;
-      rows.first_ = of_warp / 2 * 8192 + 2 * t * 128 + (chunk ^ 2 * t) * 16 + row % 4 * 4;
+      first_ = of_warp / 2 * 8192 + 2 * t * 128 + (chunk ^ 2 * t) * 16 + row % 4 * 4;
     }
-    return rows;
   }
 
   // The pairs of neighbours along k of a group of 16 k, in the order in which wgmma_bf16() takes
   // them: the first ones of the pairs, and the second ones. stage: its address.
-  template <class Tile>
   __device__ __forceinline__ void load(unsigned (&x)[4], unsigned (&y)[4], unsigned stage,
                                        int group) const {
 #pragma unroll
@@ -90,17 +85,16 @@ struct Specials {
   __device__ __forceinline__ bool some() const { return !(lost == 0.0f); }
 };
 
-// Splits the elements of the groups from `first` on, each part of what is left cut to BF16. kAll:
-// no element is special, as far as it knows, and it returns whether some are; otherwise these are
-// left out.
-template <class Tile, bool kAll, class Rows>
+// Splits the elements of the groups from `first` on: each part is what is left, cut to BF16. kAll:
+// special ones too, and it returns whether there are some; otherwise these are left out.
+template <bool kAll, class Rows>
 __device__ __forceinline__ bool split_rows(SplitRows& to, const Rows& rows, unsigned stage,
                                            int first) {
   Specials seen;
 #pragma unroll
   for (int g = 0; g < kGroupsAtOnce; ++g) {
     unsigned x[4], y[4];
-    rows.template load<Tile>(x, y, stage, first + g);
+    rows.load(x, y, stage, first + g);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       float pair[2] = {__uint_as_float(x[i]), __uint_as_float(y[i])};
@@ -213,9 +207,8 @@ template <class Operands, class Tile, class Shared>
 __device__ __forceinline__ void multiply_mixed(Results<Tile>& sum, Shared& s,
                                                persistent::RingPlace<Tile::kStages>& place,
                                                int steps, int warp, int lane) {
-  constexpr int kHalf = Tile::kBlockK / 16 / 2;  // groups
-  static_assert(kGroupsAtOnce == kHalf);
-  const auto rows = RowsOfFp32<Operands::kA>::of_lane(Tile{}, warp, lane);
+  static_assert(2 * 16 * kGroupsAtOnce == Tile::kBlockK);
+  const RowsOfFp32<Operands::kA, Tile> rows(warp, lane);
   const unsigned a = ptx::shared_address(s.a);
   PendingSums<Operands, Tile> pending(ptx::in_uniform_register(
       ptx::wgmma_matrix_16<Operands::kB == Major::kMN>(ptx::shared_address(s.b))));
@@ -224,16 +217,16 @@ __device__ __forceinline__ void multiply_mixed(Results<Tile>& sum, Shared& s,
   // Splits rows of a stage; whether some of their elements are special.
   const auto split_half = [&](int half, int slot) {
     const unsigned stage = a + static_cast<unsigned>(slot * Tile::kStageA);
-    const int first = half * kHalf;
-    const bool special = __any_sync(~0u, split_rows<Tile, true>(split[half], rows, stage, first));
-    if (special) split_rows<Tile, false>(split[half], rows, stage, first);
+    const int first = half * kGroupsAtOnce;
+    const bool special = __any_sync(~0u, split_rows<true>(split[half], rows, stage, first));
+    if (special) split_rows<false>(split[half], rows, stage, first);
     return special;
   };
   // Every item has two turns a step: the parity of a turn's phase is that of the half.
   const auto start = [&](int half, int slot) {
     const int group = warp / 4;
     ptx::mbarrier_wait(&s.turn[group], static_cast<unsigned>(group == 0 ? 1 - half : half));
-    pending.start(split[half], slot, half * kHalf);
+    pending.start(split[half], slot, half * kGroupsAtOnce);
     if (lane == 0) ptx::mbarrier_arrive(&s.turn[1 - group]);
   };
   bool special = false;
