@@ -9,8 +9,8 @@ cuBLASLt, as PyTorch chooses). A BF16 operand beside an FP32 one is converted be
 product, in its time, and that is of FP32 multiply-adds. Data are random and normal; operands are
 rotated so that no call finds its own in the cache. With --invariant mygemm's are batch-invariant:
 the price is the ratio to another run without. Each is timed by events over the replay of a CUDA
-graph of several calls, in turns; medians. Both results are compared with FP64 on a sample of elements. Needs PyTorch
-with CUDA.
+graph of several calls, in turns; medians. Both results are compared with FP64 on a sample of
+elements. Needs PyTorch with CUDA.
 """
 import argparse
 import ctypes

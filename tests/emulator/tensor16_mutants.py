@@ -38,7 +38,7 @@ TENSOR16_MUTANTS = [
     Mutant("gemm tensor16: the last products are not awaited", MULTIPLY,
            "  ptx::wgmma_wait(sum);\n", "", SHAPES + "tensor16_64x128", **tile("Tensor16_64x128")),
     Mutant("gemm tensor16: the partner's copy of a stage is not given back", MULTIPLY,
-           "arrives(lane < kM + kN - 1)", "arrives(lane == 0)",
+           "arrives(lane < kFreeingLanes<Tile>)", "arrives(lane == 0)",
            LONG_K + "tensor16_224x128_2x1", **tile("Tensor16_224x128_2x1")),
     Mutant("gemm tensor16: a stage is not given back in blocks with the same rows", MULTIPLY,
            "(lane - kM + 1) * kM", "0",

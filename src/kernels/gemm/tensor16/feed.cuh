@@ -59,9 +59,13 @@ __device__ __forceinline__ int row_of_lane(int lane) {
 // Arrivals that fill a stage besides the accelerator's bytes.
 template <class Tile>
 constexpr int kFullArrivals = Tile::kMapped ? 1 : 32 * Tile::kProducerWarps;
-// Arrivals that free one: of each consumer warp of the blocks that the stage's copies go to.
+// The lanes of a consumer warp that free a stage: one for each block that its copies go to. FP32
+// rows are read by all lanes, each of which frees the stage for itself.
 template <class Tile>
-constexpr int kFreeArrivals = Tile::kConsumerWarps*(Tile::kClusterM + Tile::kClusterN - 1);
+constexpr int kFreeingLanes = Tile::kFp32Rows ? 32 : Tile::kClusterM + Tile::kClusterN - 1;
+// Arrivals that free one.
+template <class Tile>
+constexpr int kFreeArrivals = Tile::kConsumerWarps* kFreeingLanes<Tile>;
 
 // The blocks of a cluster that share the copies of an operand, kBlocks of them kStride ranks apart,
 // and the number of this one among them.

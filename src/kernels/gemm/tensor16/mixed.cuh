@@ -254,7 +254,6 @@ __device__ __forceinline__ void multiply_mixed(Results<Tile>& sum, Shared& s,
           ptx::shared_address(s.b) + static_cast<unsigned>(slot * Tile::kStageB), warp, lane);
     }
     special = special_next;
-    __syncwarp();  // all lanes have read the stage
     free_stage(&s.free[slot]);
   }
   if (steps == 0) {

@@ -24,7 +24,7 @@ struct StageFreeing {
   unsigned rank = 0;
   bool arrives;
 
-  __device__ __forceinline__ explicit StageFreeing(int lane) : arrives(lane < kM + kN - 1) {
+  __device__ __forceinline__ explicit StageFreeing(int lane) : arrives(lane < kFreeingLanes<Tile>) {
     if constexpr (Tile::kCluster > 1) {
       const int other = lane < kM ? lane : (lane - kM + 1) * kM;
       rank = static_cast<unsigned>(other) ^ ptx::cluster_rank();

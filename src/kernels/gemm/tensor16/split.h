@@ -20,6 +20,7 @@ struct Tensor16SplitTile {
   static constexpr int kRows = 128, kColumns = kColumns_, kBlockK = 64;
   static constexpr int kStages = kStages_, kRegisterBlocks = 1;
   static constexpr int kClusterM = 1, kClusterN = 1, kCluster = 1;  // no blocks share copies
+  static constexpr bool kFp32Rows = false;
   static constexpr int kConsumerWarps = 8, kThreads = 32 * (kConsumerWarps + 1);
   static constexpr int kLineBytes = 128;
   static constexpr int kStageA = kRows * kLineBytes, kStageB = kColumns * kLineBytes;  // bytes
