@@ -10,13 +10,6 @@
 namespace bench {
 namespace {
 
-void require_positive(const char* option, int64_t value) {
-  if (value < 1) {
-    throw std::invalid_argument(std::string(option) + " = " + std::to_string(value) +
-                                ": nothing to measure, give at least 1");
-  }
-}
-
 void default_to(int64_t* ld, int64_t smallest) { *ld = *ld == 0 ? smallest : *ld; }
 
 std::string text(int64_t value) { return std::to_string(value); }
@@ -24,6 +17,13 @@ std::string text(int64_t value) { return std::to_string(value); }
 std::string times(int64_t a, int64_t b) { return text(a) + " x " + text(b); }
 
 }  // namespace
+
+void require_positive(const char* option, int64_t value) {
+  if (value < 1) {
+    throw std::invalid_argument(std::string(option) + " = " + std::to_string(value) +
+                                ": nothing to measure, give at least 1");
+  }
+}
 
 SgemmCase complete(SgemmCase p) {
   require_positive("-m", p.m);

@@ -89,7 +89,10 @@ struct TransposeCase {
   int64_t in_place = 0;
 };
 
-// Fills in omitted fields. Sizes below 1 throw: there is nothing to measure.
+// Throws where a size is below 1: there is nothing to measure.
+void require_positive(const char* option, int64_t value);
+
+// Fills in omitted fields; sizes must be positive.
 SgemmCase complete(SgemmCase problem);
 GemmCase complete(GemmCase problem);
 SoftmaxCase complete(SoftmaxCase problem);

@@ -12,7 +12,9 @@ namespace {
 constexpr double kSlowestKernelSeconds = 0.1;  // estimated; slower kernels take minutes
 constexpr size_t kWorkspaceAlignment = 256;
 
-bool is_naive(const std::string& kernel) { return kernel == "naive" || kernel == "host_naive"; }
+bool is_naive(const std::string& kernel) {
+  return kernel == "naive" || kernel == "host_naive" || kernel == "grouped_naive";
+}
 
 // Sets a workspace on handles while a contest lasts.
 class WorkspaceLoan {
@@ -190,7 +192,7 @@ Result run_contest(Session* session, const Contest& contest) {
       time_alternating(machine, calls, contest.sets, session->options.timer);
   result.telemetry = session->telemetry.read();
   result.timing = timings.front();
-  result.unit = contest.family != Family::kGemm ? "GB/s" : machine.cuda() ? "TFLOP/s" : "GFLOP/s";
+  result.unit = !is_product(contest.family) ? "GB/s" : machine.cuda() ? "TFLOP/s" : "GFLOP/s";
   const double work_in_unit = contest.work * (result.unit == "TFLOP/s" ? 1e-12 : 1e-9);
   result.rate = work_in_unit / result.timing.median;
   for (size_t i = 1; i < entrants.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cases.h"
+#include "grouped_case.h"
 #include "library.h"
 #include "session.h"
 
@@ -103,6 +104,7 @@ void compute_in_turn(Session* session, const Contest& contest, const std::vector
 // The operations: each describes its Contest and runs it.
 Result measure(Session* session, const SgemmCase& problem);
 Result measure(Session* session, const GemmCase& problem);
+Result measure(Session* session, const GroupedCase& problem);
 Result measure(Session* session, const SoftmaxCase& problem);
 Result measure(Session* session, const CrossEntropyCase& problem);
 Result measure(Session* session, const TransposeCase& problem);

@@ -1,6 +1,6 @@
 // The general product with its epilogue: one case as a Contest. Peers compute the plain product:
 // mygemm_sgemm on the same handle, so that the ratio says what the epilogue costs, and a library.
-#include "sgemm.h"
+#include "gemm.h"
 #include "values.h"
 
 namespace bench {
@@ -54,89 +54,6 @@ Extent extent_of_sums(const GemmCase& c) {
   return Extent(c.sums == "b" ? c.n : c.m, 1, *c.stride_sums, c.batch);
 }
 
-int64_t bytes_of_a_set(const GemmCase& c) {
-  const int64_t more = extent_of_c(c).elements + extent_of_bias(c).elements +
-                       extent_of_aux(c).elements + extent_of_sums(c).elements;
-  return Product::bytes_of_a_set(plain_case(c)) + more * static_cast<int64_t>(sizeof(float));
-}
-
-// A, B and D are those of the plain product.
-class FusedProduct {
- public:
-  FusedProduct(const Machine& machine, const GemmCase& c, int64_t sets)
-      : case_(c),
-        plain_case_(plain_case(c)),
-        plain_(machine, plain_case_, sets),
-        c_(operand(machine, extent_of_c(c), sets, 4, data_type(c.dtype))),
-        bias_(operand(machine, extent_of_bias(c), sets, 5, data_type(c.dtype))),
-        aux_(operand(machine, extent_of_aux(c), sets, 6)),
-        sums_(operand(machine, extent_of_sums(c), sets, 7)),
-        beta_(c.reads_c ? 1.0f : 0.0f) {
-    if (c.form == "pointers" && !c.c_is_d) {
-      const auto size = static_cast<int64_t>(type_bytes(data_type(c.dtype)));
-      c_pointers_ = PointerArrays(machine, c_, sets, c.batch, *c.stride_c * size);
-    }
-  }
-
-  const SgemmCase& plain_case_of() const { return plain_case_; }
-  const Product& plain() const { return plain_; }
-
-  // The descriptor of call number i.
-  mygemmGemm_t call(int64_t i) const {
-    const bool pointers = case_.form == "pointers";
-    mygemmGemm_t call = MYGEMM_GEMM_INIT;
-    call.transa = operation(case_.transa);
-    call.transb = operation(case_.transb);
-    call.m = case_.m;
-    call.n = case_.n;
-    call.k = case_.k;
-    call.batch_count = case_.batch;
-    call.atype = data_type(case_.atype);
-    call.btype = data_type(case_.btype);
-    call.ctype = call.dtype = data_type(case_.dtype);
-    call.activation = activation(case_.activation);
-    call.alpha = &Product::kAlpha;
-    call.beta = &beta_;
-    call.lda = case_.lda;
-    call.stride_a = *case_.stride_a;
-    call.ldb = case_.ldb;
-    call.stride_b = *case_.stride_b;
-    call.ldc = case_.ldc;
-    call.stride_c = *case_.stride_c;
-    call.ldd = case_.ldd;
-    call.stride_d = *case_.stride_d;
-    if (case_.bias) call.bias = bias_.at(i);
-    call.stride_bias = *case_.stride_bias;
-    if (case_.aux) call.aux = aux_.at(i);
-    call.ldaux = case_.ldaux;
-    call.stride_aux = *case_.stride_aux;
-    call.sums_of = sums(case_.sums);
-    if (call.sums_of != MYGEMM_SUMS_NONE) call.sums = sums_.at(i);
-    call.stride_sums = *case_.stride_sums;
-    call.fill = fill(case_.fill);
-    if (pointers) {
-      call.A_array = reinterpret_cast<const void* const*>(plain_.a_pointers(i));
-      call.B_array = reinterpret_cast<const void* const*>(plain_.b_pointers(i));
-      call.D_array = reinterpret_cast<void* const*>(plain_.out_pointers(i));
-      if (!case_.c_is_d) call.C_array = static_cast<const void* const*>(c_pointers_.at(i));
-    } else {
-      call.A = plain_.a(i);
-      call.B = plain_.b(i);
-      call.D = plain_.out(i);
-      if (!case_.c_is_d) call.C = c_.at(i);
-    }
-    return call;
-  }
-
- private:
-  const GemmCase& case_;
-  SgemmCase plain_case_;
-  Product plain_;
-  RotatedOperand c_, bias_, aux_, sums_;
-  PointerArrays c_pointers_;
-  float beta_;
-};
-
 // cublasSsyrkx, where it computes this product.
 void add_triangle_peer(Session* session, const GemmCase& c, const Product& plain,
                        Contest* contest) {
@@ -156,18 +73,90 @@ void add_triangle_peer(Session* session, const GemmCase& c, const Product& plain
 
 }  // namespace
 
+int64_t FusedProduct::bytes_of_a_set(const GemmCase& c) {
+  const int64_t more = extent_of_c(c).elements + extent_of_bias(c).elements +
+                       extent_of_aux(c).elements + extent_of_sums(c).elements;
+  return Product::bytes_of_a_set(plain_case(c)) + more * static_cast<int64_t>(sizeof(float));
+}
+
+FusedProduct::FusedProduct(const Machine& machine, const GemmCase& c, int64_t sets)
+    : case_(c),
+      plain_case_(plain_case(c)),
+      plain_(machine, plain_case_, sets),
+      c_(operand(machine, extent_of_c(c), sets, 4, data_type(c.dtype))),
+      bias_(operand(machine, extent_of_bias(c), sets, 5, data_type(c.dtype))),
+      aux_(operand(machine, extent_of_aux(c), sets, 6)),
+      sums_(operand(machine, extent_of_sums(c), sets, 7)),
+      beta_(c.reads_c ? 1.0f : 0.0f) {
+  if (c.form == "pointers" && !c.c_is_d) {
+    const auto size = static_cast<int64_t>(type_bytes(data_type(c.dtype)));
+    c_pointers_ = PointerArrays(machine, c_, sets, c.batch, *c.stride_c * size);
+  }
+}
+
+mygemmGemm_t FusedProduct::strided_call(int64_t i) const {
+  mygemmGemm_t call = MYGEMM_GEMM_INIT;
+  call.transa = operation(case_.transa);
+  call.transb = operation(case_.transb);
+  call.m = case_.m;
+  call.n = case_.n;
+  call.k = case_.k;
+  call.batch_count = case_.batch;
+  call.atype = data_type(case_.atype);
+  call.btype = data_type(case_.btype);
+  call.ctype = call.dtype = data_type(case_.dtype);
+  call.activation = activation(case_.activation);
+  call.alpha = &Product::kAlpha;
+  call.beta = &beta_;
+  call.A = plain_.a(i);
+  call.lda = case_.lda;
+  call.stride_a = *case_.stride_a;
+  call.B = plain_.b(i);
+  call.ldb = case_.ldb;
+  call.stride_b = *case_.stride_b;
+  if (!case_.c_is_d) call.C = c_.at(i);
+  call.ldc = case_.ldc;
+  call.stride_c = *case_.stride_c;
+  call.D = plain_.out(i);
+  call.ldd = case_.ldd;
+  call.stride_d = *case_.stride_d;
+  if (case_.bias) call.bias = bias_.at(i);
+  call.stride_bias = *case_.stride_bias;
+  if (case_.aux) call.aux = aux_.at(i);
+  call.ldaux = case_.ldaux;
+  call.stride_aux = *case_.stride_aux;
+  call.sums_of = sums(case_.sums);
+  if (call.sums_of != MYGEMM_SUMS_NONE) call.sums = sums_.at(i);
+  call.stride_sums = *case_.stride_sums;
+  call.fill = fill(case_.fill);
+  return call;
+}
+
+mygemmGemm_t FusedProduct::call(int64_t i) const {
+  mygemmGemm_t call = strided_call(i);
+  if (case_.form == "pointers") {
+    call.A_array = reinterpret_cast<const void* const*>(plain_.a_pointers(i));
+    call.B_array = reinterpret_cast<const void* const*>(plain_.b_pointers(i));
+    call.D_array = reinterpret_cast<void* const*>(plain_.out_pointers(i));
+    if (!case_.c_is_d) call.C_array = static_cast<const void* const*>(c_pointers_.at(i));
+  }
+  return call;
+}
+
+void FusedProduct::prepare(const Machine& machine) const {
+  const int byte = case_.c_is_d && case_.reads_c ? 0 : 0xff;
+  machine.fill_bytes(plain_.output().first(), byte, plain_.output().bytes());
+}
+
 Result measure(Session* session, const GemmCase& c) {
   const Machine& machine = session->machine;
   session->library.set_invariance(c.invariance);
-  const int64_t sets = rotation_sets(machine, bytes_of_a_set(c), session->options.hot);
+  const int64_t set_bytes = FusedProduct::bytes_of_a_set(c);
+  const int64_t sets = rotation_sets(machine, set_bytes, session->options.hot);
   const FusedProduct fused(machine, c, sets);
   const Product& plain = fused.plain();
-  Contest contest = contest_of(c, plain, sets, bytes_of_a_set(c));
-  // Zeros where D is C and read, else NaN.
-  contest.prepare = [&] {
-    const int byte = c.c_is_d && c.reads_c ? 0 : 0xff;
-    machine.fill_bytes(plain.output().first(), byte, plain.output().bytes());
-  };
+  Contest contest = contest_of(c, plain, sets, set_bytes);
+  contest.prepare = [&] { fused.prepare(machine); };
   contest.ours = [&](mygemmHandle_t handle) -> Call {
     return [&fused, handle](int64_t i) {
       const mygemmGemm_t call = fused.call(i);

@@ -34,6 +34,7 @@ using ExplainCall = std::function<mygemmStatus_t(char* text, size_t capacity, si
 Explanation explain(const ExplainCall& call);
 
 using mygemm::cli::Family;
+using mygemm::cli::is_product;
 
 // Handles of one machine, made when first asked for, all on the machine's stream.
 class Library {

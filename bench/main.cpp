@@ -36,6 +36,7 @@ struct Request {
   SuiteOptions suite_options;
   SgemmCase sgemm;
   GemmCase gemm;
+  GroupedCase grouped;
   SoftmaxCase softmax;
   CrossEntropyCase cross_entropy;
   TransposeCase transpose;
@@ -214,6 +215,8 @@ int run(int argc, char** argv) {
   CLI::App* sgemm = app.add_subcommand("sgemm", "matrix products: one (-m -n -k) or suites");
   CLI::App* gemm =
       app.add_subcommand("gemm", "products with an epilogue, or triangles: one or suites");
+  CLI::App* grouped = app.add_subcommand(
+      "gemm_grouped", "products of different sizes in one call: one (-m -n -k) or suites");
   CLI::App* softmax = app.add_subcommand("softmax", "softmax: one (--rows --cols) or suites");
   CLI::App* loss =
       app.add_subcommand("cross_entropy", "losses of logits: one (--rows --cols) or suites");
@@ -227,6 +230,8 @@ int run(int argc, char** argv) {
   add_options(sgemm, &request.sgemm);
   add_suite_options(gemm, &request, gemm_suites());
   add_options(gemm, &request.gemm);
+  add_suite_options(grouped, &request, grouped_suites());
+  add_options(grouped, &request.grouped);
   add_suite_options(softmax, &request, softmax_suites());
   add_options(softmax, &request.softmax);
   add_suite_options(loss, &request, cross_entropy_suites());
@@ -263,6 +268,10 @@ int run(int argc, char** argv) {
   if (gemm->parsed()) {
     run_operation(&session, &report, request, request.gemm, sized(request.gemm), gemm_suites(),
                   gemm_suite);
+  }
+  if (grouped->parsed()) {
+    run_operation(&session, &report, request, request.grouped, sized(request.grouped),
+                  grouped_suites(), grouped_suite);
   }
   if (accuracy->parsed()) {
     measure_errors(&session, &report, request);

@@ -18,6 +18,7 @@ constexpr char kProgram[] = "mygemm ";
 AnyCase parse(const std::string& command) {
   SgemmCase sgemm;
   GemmCase gemm;
+  GroupedCase grouped;
   SoftmaxCase softmax;
   CrossEntropyCase cross_entropy;
   TransposeCase transpose;
@@ -27,8 +28,10 @@ AnyCase parse(const std::string& command) {
   CLI::App* softmax_command = app.add_subcommand("softmax");
   CLI::App* loss_command = app.add_subcommand("cross_entropy");
   CLI::App* gemm_command = app.add_subcommand("gemm");
+  CLI::App* grouped_command = app.add_subcommand("gemm_grouped");
   add_options(sgemm_command, &sgemm);
   add_options(gemm_command, &gemm);
+  add_options(grouped_command, &grouped);
   add_options(softmax_command, &softmax);
   add_options(loss_command, &cross_entropy);
   add_options(app.add_subcommand("transpose"), &transpose);
@@ -47,6 +50,9 @@ AnyCase parse(const std::string& command) {
   if (gemm_command->parsed()) {
     return complete(gemm);
   }
+  if (grouped_command->parsed()) {
+    return complete(grouped);
+  }
   if (softmax_command->parsed()) {
     return complete(softmax);
   }
@@ -54,6 +60,22 @@ AnyCase parse(const std::string& command) {
     return complete(cross_entropy);
   }
   return complete(transpose);
+}
+
+// The options of all general products: those of grouped ones too.
+void add_general_options(CLI::App* command, GemmCase* p) {
+  add_options(command, static_cast<SgemmCase*>(p));
+  const CLI::IsMember flag({0, 1});
+  command->add_option("--ldd", p->ldd, "leading dimension of D");
+  command->add_option("--stride-d", p->stride_d, "elements between matrices D");
+  command->add_option("--bias", p->bias, "1: a value is added to each row of D")->check(flag);
+  command->add_option("--stride-bias", p->stride_bias, "elements between biases; m by default");
+  const CLI::IsMember types({"f32", "f16", "bf16"});
+  command->add_option("--atype", p->atype, "type of A")->check(types);
+  command->add_option("--btype", p->btype, "type of B; that of A by default")->check(types);
+  command->add_option("--dtype", p->dtype, "type of C, D and the bias")->check(types);
+  command->add_option("--c-is-d", p->c_is_d, "0: C is another matrix than D")->check(flag);
+  command->add_option("--reads-c", p->reads_c, "1: beta is 1, else 0")->check(flag);
 }
 
 }  // namespace
@@ -82,16 +104,11 @@ void add_options(CLI::App* command, SgemmCase* p) {
 }
 
 void add_options(CLI::App* command, GemmCase* p) {
-  add_options(command, static_cast<SgemmCase*>(p));
-  const CLI::IsMember flag({0, 1});
-  command->add_option("--ldd", p->ldd, "leading dimension of D");
-  command->add_option("--stride-d", p->stride_d, "elements between matrices D");
-  command->add_option("--bias", p->bias, "1: a value is added to each row of D")->check(flag);
-  command->add_option("--stride-bias", p->stride_bias, "elements between biases; m by default");
+  add_general_options(command, p);
   command->add_option("--activation", p->activation, "applied to each element last")
       ->check(CLI::IsMember({"none", "relu", "gelu", "relu-gradient", "gelu-gradient"}));
   command->add_option("--aux", p->aux, "1: the activation leaves what its gradient reads")
-      ->check(flag);
+      ->check(CLI::IsMember({0, 1}));
   command->add_option("--ldaux", p->ldaux, "leading dimension of that");
   command->add_option("--stride-aux", p->stride_aux, "elements between its matrices");
   command->add_option("--sums", p->sums, "sums of rows of D or A, or of columns of B")
@@ -99,12 +116,25 @@ void add_options(CLI::App* command, GemmCase* p) {
   command->add_option("--stride-sums", p->stride_sums, "elements between sums; packed by default");
   command->add_option("--fill", p->fill, "the triangle of D that is computed")
       ->check(CLI::IsMember({"full", "lower", "upper"}));
-  const CLI::IsMember types({"f32", "f16", "bf16"});
-  command->add_option("--atype", p->atype, "type of A")->check(types);
-  command->add_option("--btype", p->btype, "type of B; that of A by default")->check(types);
-  command->add_option("--dtype", p->dtype, "type of C, D and the bias")->check(types);
-  command->add_option("--c-is-d", p->c_is_d, "0: C is another matrix than D")->check(flag);
-  command->add_option("--reads-c", p->reads_c, "1: beta is 1, else 0")->check(flag);
+}
+
+// No aux, and so no gradients; no sums and triangles.
+void add_options(CLI::App* command, GroupedCase* p) {
+  add_general_options(command, p);
+  command->add_option("--activation", p->activation, "applied to each element last")
+      ->check(CLI::IsMember({"none", "relu", "gelu"}));
+  command
+      ->add_option("--sizes-of", p->sizes_of,
+                   "sizes that each product has of its own: m, n, k, or several; -m, -n and -k are "
+                   "the largest")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"m", "n", "k"}));
+  command->add_option("--total", p->total,
+                      "matrices are stacked along the size of --sizes-of, of which they have so "
+                      "much together; divided evenly");
+  command->add_option("--sizes-on", p->sizes_on, "memory of the sizes: device or host")
+      ->check(CLI::IsMember({"device", "host"}))
+      ->capture_default_str();
 }
 
 void add_options(CLI::App* command, SoftmaxCase* p) {

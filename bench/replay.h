@@ -10,13 +10,16 @@
 #include <vector>
 
 #include "cases.h"
+#include "grouped_case.h"
 
 namespace bench {
 
-using AnyCase = std::variant<SgemmCase, GemmCase, SoftmaxCase, CrossEntropyCase, TransposeCase>;
+using AnyCase =
+    std::variant<SgemmCase, GemmCase, GroupedCase, SoftmaxCase, CrossEntropyCase, TransposeCase>;
 
 void add_options(CLI::App* command, SgemmCase* problem);
 void add_options(CLI::App* command, GemmCase* problem);
+void add_options(CLI::App* command, GroupedCase* problem);
 void add_options(CLI::App* command, SoftmaxCase* problem);
 void add_options(CLI::App* command, CrossEntropyCase* problem);
 void add_options(CLI::App* command, TransposeCase* problem);

@@ -24,13 +24,14 @@ int64_t type_size(const std::string& type) {
   return static_cast<int64_t>(type_bytes(data_type(type)));
 }
 
-// Fills the matrices of a batch; the gaps between their columns stay as they are.
+// Fills the matrices of a batch, or the one that they are; the gaps between columns stay as they
+// are.
 void fill(const Machine& machine, const RotatedOperand& operand, const Extent& extent,
           const Distribution& kind, Side side, const Lines& lines, int64_t stride, int64_t count) {
   constexpr uint32_t kSeed = 1;
   std::vector<float> image(static_cast<size_t>(extent.elements));
   machine.copy_to_host(image.data(), operand.first(), operand.bytes());
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < (stride == 0 ? 1 : count); ++i) {
     fill_matrix(kind, kSeed, side, lines, i * lines.count, &image[0] + extent.lead + i * stride);
   }
   operand.replace(image.data());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cases.h"
+#include "grouped_case.h"
 
 namespace bench {
 
@@ -17,6 +18,7 @@ struct SuiteOptions {
 
 const std::vector<std::string>& sgemm_suites();
 const std::vector<std::string>& gemm_suites();
+const std::vector<std::string>& grouped_suites();
 const std::vector<std::string>& softmax_suites();
 const std::vector<std::string>& cross_entropy_suites();
 const std::vector<std::string>& transpose_suites();
@@ -32,6 +34,7 @@ std::vector<SgemmCase> accuracy_products(const AccuracySweep& sweep, const Suite
 // The problems of one of the names above; all complete().
 std::vector<SgemmCase> sgemm_suite(const std::string& name, const SuiteOptions& options);
 std::vector<GemmCase> gemm_suite(const std::string& name, const SuiteOptions& options);
+std::vector<GroupedCase> grouped_suite(const std::string& name, const SuiteOptions& options);
 std::vector<SoftmaxCase> softmax_suite(const std::string& name, const SuiteOptions& options);
 std::vector<CrossEntropyCase> cross_entropy_suite(const std::string& name,
                                                   const SuiteOptions& options);

@@ -28,7 +28,7 @@ FILES = {"default": "h200-sgemm-default.json", "strict": "h200-sgemm.json",
          "softmax": "h200-softmax.json", "cross_entropy": "h200-cross-entropy.json",
          "transpose": "h200-transpose.json", "hot": "h200-transpose-hot.json",
          "overhead": "h200-overhead.json", "products_16": "h200-products-16.json",
-         "products_mixed": "h200-products-mixed.json",
+         "products_mixed": "h200-products-mixed.json", "grouped": "h200-grouped.json",
          "invariant_16": "h200-products-16-invariant.json",
          "scale_out": "h100-scale-out.json"}
 NO_RUN = "No such run is in the repository yet.\n"
@@ -348,6 +348,9 @@ def documents(all_runs):
             **{name: (tables_16.products(all_runs[name]) + source(all_runs[name], name)
                       if name in all_runs else NO_RUN)
                for name in ["products_16", "products_mixed"]},
+            "grouped": (tables_16.grouped(all_runs["grouped"]) +
+                        source(all_runs["grouped"], "grouped")
+                        if "grouped" in all_runs else NO_RUN),
             "softmax": softmax(all_runs["softmax"]),
             "cross_entropy": cross_entropy(all_runs["cross_entropy"]),
             "transpose": transpose_tables(all_runs["transpose"], "transpose", transpose_groups(

@@ -1,4 +1,4 @@
-"""Tables of products of 16-bit operands, from runs of torch_products.py, for tables.py."""
+"""Tables of products of 16-bit operands, from runs of torch_products.py and torch_grouped.py."""
 
 import blocks
 import runs
@@ -41,3 +41,13 @@ def invariance(batch, plain):
         ["m × n × k, op, types", "kernel", "µs", "batch-invariant", "µs", "speed kept"], lines) +
             f"\nSpeed kept: {geometric_mean(speeds):.2f} in the geometric mean, "
             f"{min(speeds):.2f} at the least. ")
+
+
+def grouped(run):
+    """Grouped products, from a run of torch_grouped.py."""
+    results = runs.measured(run, "gemm_grouped")
+    lines = [[name(r), microseconds(r), figure(r["rate"]), r["kernel"], times(r, "PyTorch"),
+              times(r, "one product")] for r in results]
+    return (blocks.table(["tokens, outputs × inputs, weights, type", "µs", "TFLOP/s", "kernel",
+                          f"speed over PyTorch {run['pytorch']}", "over one product"], lines) +
+            f"\nSpeed over PyTorch: {span(results, 'PyTorch')}.\n\n")

@@ -5,7 +5,7 @@ error: the reference is never silently short of one.
 import re
 import textwrap
 
-HEADERS = ["mygemm.h", "types.h"]
+HEADERS = ["mygemm.h", "grouped.h", "types.h"]
 KNOWN = re.compile(r"\b(mygemm_\w+|mygemm\w+_t|MYGEMM_\w+)\b(\(\))?")
 TOKEN = re.compile(r"""
     /\*(?P<comment>.*?)\*/
@@ -175,6 +175,8 @@ def markdown(root):
     """The page's contents."""
     texts = {header: (root / "include/mygemm" / header).read_text() for header in HEADERS}
     known = {name: role for text in texts.values() for name, role in declared(text).items()}
-    return "\n".join(f"## {header}\n\n{header_markdown(text, header, known)}"
-                     for header, text in texts.items()).replace("\n## ", "\n### ").replace(
-                         "### mygemm.h", "## mygemm.h").replace("### types.h", "## types.h")
+    text = "\n".join(f"## {header}\n\n{header_markdown(text, header, known)}"
+                     for header, text in texts.items()).replace("\n## ", "\n### ")
+    for header in HEADERS:
+        text = text.replace(f"### {header}", f"## {header}")
+    return text

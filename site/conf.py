@@ -45,7 +45,7 @@ autodoc_member_order = "bysource"
 CONTENTS = {
     "Start": ["docs/install", "docs/command", "docs/settings", "docs/troubleshooting"],
     "A tour a language": ["docs/tour/c", "docs/tour/cpp", "docs/tour/fortran", "docs/tour/python",
-                          "docs/tour/blas", "docs/drop-in", "docs/scale-out", "docs/gemm", "bindings/python/README"],
+                          "docs/tour/blas", "docs/drop-in", "docs/scale-out", "docs/gemm", "docs/grouped", "bindings/python/README"],
     "Reference": ["docs/reference/c", "docs/reference/fortran", "docs/reference/python",
                   "docs/reference/errors", "CHANGELOG"],
     "Results": ["docs/performance", "docs/accuracy", "docs/invariance", "bench/experiments"],

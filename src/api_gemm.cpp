@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include "api.h"
+#include "api_gemm.h"
 #include "gemm_steps.h"
-#include "mygemm/mygemm.h"
 #include "validate.h"
 
 namespace mygemm {
@@ -25,13 +25,6 @@ Scalar scalar(const mygemmContext* context, const void* pointer) {
 
 // Callers of the first version end before invariance.
 constexpr size_t kFirstSize = offsetof(mygemmGemm_t, invariance);
-
-// Checks the pointer to the caller's descriptor, and its struct_size.
-Status read_call(const mygemmGemm_t* call) {
-  RETURN_IF_ERROR(need_result("call", call));
-  const bool first = call->struct_size == kFirstSize;
-  return check_struct("call", "MYGEMM_GEMM_INIT", call, first ? kFirstSize : sizeof *call);
-}
 
 // The field of a caller who knows it.
 int invariance_of(const mygemmGemm_t& call) {
@@ -101,7 +94,14 @@ Status make_plain(const mygemmContext* context, const GemmShape& shape, const Op
   return MYGEMM_STATUS_SUCCESS;
 }
 
-// Makes a problem from a descriptor, of which it checks the enumerations and types only.
+}  // namespace
+
+Status read_call(const mygemmGemm_t* call) {
+  RETURN_IF_ERROR(need_result("call", call));
+  const bool first = call->struct_size == kFirstSize;
+  return check_struct("call", "MYGEMM_GEMM_INIT", call, first ? kFirstSize : sizeof *call);
+}
+
 Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, GemmProblem* problem) {
   const bool arrays = call.D_array != nullptr;
   const GemmShape shape{call.transa, call.transb, call.m, call.n, call.k, call.batch_count, arrays};
@@ -151,7 +151,6 @@ Status make_problem(const mygemmContext* context, const mygemmGemm_t& call, Gemm
   return supported_types(*problem);
 }
 
-// In explain calls and workspace queries, leading dimensions of 0 mean the smallest legal ones.
 void complete_leading_dimensions(GemmProblem* p) {
   const bool in_place = p->in_place();
   const auto complete = [](int64_t rows, Operand* operand) {
@@ -174,7 +173,6 @@ void complete_leading_dimensions(GemmProblem* p) {
   p->readable_arrays = false;  // no pointer is followed
 }
 
-}  // namespace
 }  // namespace mygemm
 
 using namespace mygemm;

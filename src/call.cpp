@@ -185,6 +185,8 @@ template Status launch_planned(const mygemmContext&, const GemmProblem&, const P
                                const char**);
 template Status run(const mygemmContext&, const GemmProblem&,
                     Status (*)(const mygemmContext&, const GemmProblem&, const char**));
+template Status run(const mygemmContext&, const GroupedProblem&,
+                    Status (*)(const mygemmContext&, const GroupedProblem&, const char**));
 template Status run(const mygemmContext&, const SoftmaxProblem&,
                     Status (*)(const mygemmContext&, const SoftmaxProblem&, const char**));
 template Status run(const mygemmContext&, const CrossEntropyProblem&,
@@ -192,15 +194,19 @@ template Status run(const mygemmContext&, const CrossEntropyProblem&,
 template Status run(const mygemmContext&, const TransposeProblem&,
                     Status (*)(const mygemmContext&, const TransposeProblem&, const char**));
 template Status compute(const mygemmContext&, const GemmProblem&, const char**);
+template Status compute(const mygemmContext&, const GroupedProblem&, const char**);
 template Status compute(const mygemmContext&, const SoftmaxProblem&, const char**);
 template Status compute(const mygemmContext&, const CrossEntropyProblem&, const char**);
 template Status compute(const mygemmContext&, const TransposeProblem&, const char**);
 template Status query_workspace(const mygemmContext&, const GemmProblem&, size_t*);
+template Status query_workspace(const mygemmContext&, const GroupedProblem&, size_t*);
 template Status query_workspace(const mygemmContext&, const SoftmaxProblem&, size_t*);
 template Status query_workspace(const mygemmContext&, const CrossEntropyProblem&, size_t*);
 template Status query_workspace(const mygemmContext&, const TransposeProblem&, size_t*);
 template Status explain_call(const mygemmContext*, const char*, const GemmProblem&, char*, size_t,
                              size_t*);
+template Status explain_call(const mygemmContext*, const char*, const GroupedProblem&, char*,
+                             size_t, size_t*);
 template Status explain_call(const mygemmContext*, const char*, const SoftmaxProblem&, char*,
                              size_t, size_t*);
 template Status explain_call(const mygemmContext*, const char*, const CrossEntropyProblem&, char*,

@@ -107,6 +107,9 @@ const char* name_or_null(const std::string& name) { return name.empty() ? nullpt
 const char* forced_kernel(const Environment& e, const GemmProblem&) {
   return name_or_null(e.force_gemm);
 }
+const char* forced_kernel(const Environment& e, const GroupedProblem&) {
+  return name_or_null(e.force_grouped);
+}
 const char* forced_kernel(const Environment& e, const SoftmaxProblem&) {
   return name_or_null(e.force_softmax);
 }

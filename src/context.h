@@ -52,6 +52,7 @@ Status create_context(const mygemmConfig_t* config, mygemmContext** context);
 
 // The name of the kernel that is forced for the problem's operation, or nullptr.
 const char* forced_kernel(const Environment&, const GemmProblem&);
+const char* forced_kernel(const Environment&, const GroupedProblem&);
 const char* forced_kernel(const Environment&, const SoftmaxProblem&);
 const char* forced_kernel(const Environment&, const CrossEntropyProblem&);
 const char* forced_kernel(const Environment&, const TransposeProblem&);

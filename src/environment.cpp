@@ -61,6 +61,7 @@ Status read_environment(Environment* environment) {
       "MYGEMM_INVARIANCE", {{"none", MYGEMM_INVARIANCE_NONE}, {"batch", MYGEMM_INVARIANCE_BATCH}},
       &environment->invariance));
   RETURN_IF_ERROR(read_kernel<GemmProblem>(&environment->force_gemm));
+  RETURN_IF_ERROR(read_kernel<GroupedProblem>(&environment->force_grouped));
   RETURN_IF_ERROR(read_kernel<SoftmaxProblem>(&environment->force_softmax));
   RETURN_IF_ERROR(read_kernel<CrossEntropyProblem>(&environment->force_cross_entropy));
   RETURN_IF_ERROR(read_kernel<TransposeProblem>(&environment->force_transpose));

@@ -15,7 +15,7 @@ struct Environment {
   mygemmInvariance_t invariance = MYGEMM_INVARIANCE_NONE;  // MYGEMM_INVARIANCE
   std::string log;                                         // MYGEMM_LOG: a file, or "stderr"
   // MYGEMM_FORCE_*: a kernel's name
-  std::string force_gemm, force_softmax, force_cross_entropy, force_transpose;
+  std::string force_gemm, force_grouped, force_softmax, force_cross_entropy, force_transpose;
 };
 
 // Fails with INVALID_VALUE and a sentence on an unknown value.

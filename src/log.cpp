@@ -98,6 +98,20 @@ std::string describe(const GemmProblem& p) {
          steps + invariance;
 }
 
+// The words of the product with the most of all sizes, and how they differ.
+std::string describe(const GroupedProblem& p) {
+  const Groups& g = p.groups;
+  std::string words = "gemm_grouped" + describe(p.most).substr(describe(p.most).find(' '));
+  std::string differing;
+  const auto add = [&](const char* name, const void* array) {
+    if (array) differing += differing.empty() ? name : std::string(",") + name;
+  };
+  add("m", g.m), add("n", g.n), add("k", g.k);
+  if (!differing.empty()) words += " --sizes-of " + differing;
+  if (g.stacked != Stacked::kNone) words += print(" --total %lld", number(g.total));
+  return words + " --sizes-on " + (g.on_device ? "device" : "host");
+}
+
 namespace {
 
 std::string describe(const SoftmaxMasking& m, const SoftmaxProblem& p) {

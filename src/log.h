@@ -12,6 +12,7 @@ namespace mygemm {
 
 // The call as a command line, without the kernel and the status.
 std::string describe(const GemmProblem& problem);
+std::string describe(const GroupedProblem& problem);
 std::string describe(const SoftmaxProblem& problem);
 std::string describe(const CrossEntropyProblem& problem);
 std::string describe(const TransposeProblem& problem);

@@ -45,11 +45,11 @@ struct Operand {
     return pointers ? static_cast<Element*>(pointers[i]) : static_cast<Element*>(data) + i * stride;
   }
   // The place that lies so many elements behind the first, in a strided batch.
-  void* at(int64_t elements) const {
+  constexpr void* at(int64_t elements) const {
     return static_cast<char*>(data) + elements * element_bytes(type);
   }
   // Matrix i, where the type is not known.
-  void* address(int64_t i) const { return pointers ? pointers[i] : at(i * stride); }
+  constexpr void* address(int64_t i) const { return pointers ? pointers[i] : at(i * stride); }
 };
 
 // How a sum of products becomes an element of D: activation(alpha * sum + beta * C + bias).
@@ -146,6 +146,44 @@ struct GemmProblem {
   constexpr int64_t a_cols() const { return transa ? m : k; }
   constexpr int64_t b_rows() const { return transb ? n : k; }
   constexpr int64_t b_cols() const { return transb ? k : n; }
+};
+
+// The size that the products of a group divide among them: see Groups.
+enum class Stacked : uint8_t { kNone, kM, kN, kK };
+
+// Sizes and leading dimensions of the products of a batch: arrays of batch_count elements of
+// `type`, or nullptr where all products have that of the problem. See mygemm_gemm_grouped.
+struct Groups {
+  const void *m = nullptr, *n = nullptr, *k = nullptr;
+  const void *lda = nullptr, *ldb = nullptr, *ldc = nullptr, *ldd = nullptr;
+  int64_t total = 0;  // of the stacked size
+  mygemmIndexType_t type = MYGEMM_INDEX_32I;
+  Stacked stacked = Stacked::kNone;
+  bool on_device = false;
+  bool ends = false;  // elements of the stacked size are sums: that of the product and those before
+
+  constexpr int64_t element(const void* array, int64_t i) const {
+    return type == MYGEMM_INDEX_32I ? static_cast<const int32_t*>(array)[i]
+                                    : static_cast<const int64_t*>(array)[i];
+  }
+  constexpr const void* stacked_sizes() const {
+    return stacked == Stacked::kM ? m : stacked == Stacked::kN ? n : k;
+  }
+  constexpr bool has_leading_dimensions() const { return lda || ldb || ldc || ldd; }
+  // The products are those of a batch.
+  constexpr bool all_alike() const { return !m && !n && !k && !has_leading_dimensions(); }
+};
+
+struct GroupedFacts;
+
+// Products of different sizes. See mygemm_gemm_grouped and grouped_sizes.h.
+struct GroupedProblem {
+  using Config = GemmConfig;
+  using Figures = GemmFigures;
+  using Facts = GroupedFacts;
+
+  GemmProblem most;  // batch_count products of the largest sizes that any may have
+  Groups groups;
 };
 
 // A row-major matrix whose element type is known at run time; row r starts at element r * ld.

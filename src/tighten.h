@@ -13,6 +13,8 @@ namespace mygemm {
 // matrix gets its length, as a matrix without gaps. Strides of at most one matrix become 0. The
 // problem is legal: see validate.h.
 GemmProblem tightened(GemmProblem problem);
+// Products of a group have numbers of their own: those of the call stay.
+inline GroupedProblem tightened(const GroupedProblem& problem) { return problem; }
 SoftmaxProblem tightened(SoftmaxProblem problem);
 CrossEntropyProblem tightened(CrossEntropyProblem problem);
 TransposeProblem tightened(TransposeProblem problem);

@@ -163,6 +163,15 @@ bool valid_fill(int value) {
          refuse("fill = %d is not a mygemmFill_t", value);
 }
 
+bool valid_pointer_mode(const char* argument, int value) {
+  return value == MYGEMM_POINTER_MODE_HOST || value == MYGEMM_POINTER_MODE_DEVICE ||
+         refuse("%s = %d is not a mygemmPointerMode_t", argument, value);
+}
+
+bool valid_flag(const char* argument, int value) {
+  return value == 0 || value == 1 || refuse("%s = %d is neither 0 nor 1", argument, value);
+}
+
 bool valid_sums(int value) {
   return (value >= MYGEMM_SUMS_NONE && value <= MYGEMM_SUMS_OF_B) ||
          refuse("sums_of = %d is not a mygemmSums_t", value);

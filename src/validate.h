@@ -1,6 +1,6 @@
 // Second stage of a call: whether the problem is legal, and whether there is anything to do. Pure:
-// looks at argument values; the only pointers that it dereferences are arrays of matrix pointers in
-// host memory. No CUDA headers.
+// looks at argument values; the only pointers that it dereferences are arrays of matrix pointers,
+// sizes and leading dimensions in host memory. No CUDA headers.
 #pragma once
 
 #include "problem.h"
@@ -18,6 +18,7 @@ enum class Verdict {
 enum class Check { kEverything, kShapesOnly };
 
 Verdict validate(const GemmProblem& problem, Check check);
+Verdict validate(const GroupedProblem& problem, Check check);
 Verdict validate(const SoftmaxProblem& problem, Check check);
 Verdict validate(const CrossEntropyProblem& problem, Check check);
 Verdict validate(const TransposeProblem& problem, Check check);
@@ -33,6 +34,8 @@ bool valid_product_invariance(int value);  // MYGEMM_INVARIANCE_OF_HANDLE too
 bool valid_activation(int value);
 bool valid_sums(int value);
 bool valid_fill(int value);
+bool valid_pointer_mode(const char* argument, int value);
+bool valid_flag(const char* argument, int value);
 
 // NOT_SUPPORTED where no kernel takes these element types together.
 Status supported_types(const GemmProblem& problem);

@@ -11,9 +11,11 @@
 namespace mygemm::cli {
 namespace {
 
-constexpr const char* kVariables[] = {
-    "MYGEMM_BACKEND",    "MYGEMM_MATH",          "MYGEMM_INVARIANCE",     "MYGEMM_LOG",
-    "MYGEMM_FORCE_GEMM", "MYGEMM_FORCE_SOFTMAX", "MYGEMM_FORCE_TRANSPOSE"};
+constexpr const char* kVariables[] = {"MYGEMM_BACKEND",        "MYGEMM_MATH",
+                                      "MYGEMM_INVARIANCE",     "MYGEMM_LOG",
+                                      "MYGEMM_FORCE_GEMM",     "MYGEMM_FORCE_GROUPED",
+                                      "MYGEMM_FORCE_SOFTMAX",  "MYGEMM_FORCE_CROSS_ENTROPY",
+                                      "MYGEMM_FORCE_TRANSPOSE"};
 
 std::string device_line(const Session& session, const char* device) {
   const std::string plan = explanation([&](char* text, size_t capacity, size_t* length) {
@@ -52,7 +54,7 @@ void run_info() {
   std::printf("environment:\n");
   for (const char* name : kVariables) {
     const char* value = std::getenv(name);
-    std::printf("  %-22s %s\n", name, value != nullptr && *value != '\0' ? value : "(not set)");
+    std::printf("  %-26s %s\n", name, value != nullptr && *value != '\0' ? value : "(not set)");
   }
 }
 

@@ -18,11 +18,17 @@ inline const std::vector<std::pair<std::string, mygemmInvariance_t>> kInvariance
 
 // Operations. A variable of the environment forces a kernel of each; handles read it when they are
 // made.
-enum class Family { kGemm, kSoftmax, kCrossEntropy, kTranspose };
+enum class Family { kGemm, kGrouped, kSoftmax, kCrossEntropy, kTranspose };
+
+// Products have a math mode and an invariance.
+constexpr bool is_product(Family family) {
+  return family == Family::kGemm || family == Family::kGrouped;
+}
 
 constexpr const char* force_variable(Family family) {
   switch (family) {
     case Family::kGemm: return "MYGEMM_FORCE_GEMM";
+    case Family::kGrouped: return "MYGEMM_FORCE_GROUPED";
     case Family::kSoftmax: return "MYGEMM_FORCE_SOFTMAX";
     case Family::kCrossEntropy: return "MYGEMM_FORCE_CROSS_ENTROPY";
     case Family::kTranspose: return "MYGEMM_FORCE_TRANSPOSE";

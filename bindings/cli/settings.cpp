@@ -17,7 +17,7 @@ void add_settings(CLI::App* command, Settings* settings, Family family) {
   constexpr int64_t kMostMiB = int64_t{1} << 30;
   add_choice(command, "--backend", &settings->backend, kBackends,
              "where to compute (default: MYGEMM_BACKEND, else a GPU if there is one)");
-  if (family == Family::kGemm) {
+  if (is_product(family)) {
     add_choice(command, "--math", &settings->math, kMathModes,
                "math mode (default: MYGEMM_MATH, else default)");
     add_choice(command, "--invariance", &settings->invariance, kInvariances,

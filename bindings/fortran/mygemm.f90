@@ -9,12 +9,13 @@
 ! takes host arrays, one with the CUDA backend device memory.
 !
 ! CMake: find_package(mygemm COMPONENTS Fortran), target mygemm::fortran. Without it, compile in
-! this order: mygemm_abi.f90, mygemm_gemm.f90, mygemm_cross_entropy.f90, mygemm_softmax.f90,
-! mygemm_products.f90, mygemm_rows.f90, mygemm_plans.f90, mygemm.f90.
+! this order: mygemm_abi.f90, mygemm_gemm.f90, mygemm_grouped.f90, mygemm_cross_entropy.f90,
+! mygemm_softmax.f90, mygemm_products.f90, mygemm_rows.f90, mygemm_plans.f90, mygemm.f90.
 module mygemm
   use, intrinsic :: iso_c_binding, only: c_int, c_null_ptr, c_ptr, c_size_t, c_sizeof
   use mygemm_abi
   use mygemm_general
+  use mygemm_groups
   use mygemm_losses
   use mygemm_masked
   use mygemm_products_32
@@ -47,6 +48,8 @@ module mygemm
     mygemm_get_pointer_mode, mygemm_set_math_mode, mygemm_get_math_mode, mygemm_set_invariance, &
     mygemm_get_invariance
   public :: mygemm_gemm_t, mygemm_gemm, mygemm_gemm_workspace_size, mygemm_explain_gemm
+  public :: mygemm_groups_t, mygemm_gemm_grouped, mygemm_gemm_grouped_workspace_size, &
+    mygemm_explain_gemm_grouped
   public :: mygemm_cross_entropy_t, mygemm_cross_entropy, mygemm_cross_entropy_workspace_size, &
     mygemm_explain_cross_entropy
   public :: mygemm_softmax_t, mygemm_softmax_ex, mygemm_softmax_ex_workspace_size, &

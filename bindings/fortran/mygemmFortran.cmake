@@ -8,8 +8,8 @@ set(mygemm_fortran_modules ${CMAKE_CURRENT_BINARY_DIR}/mygemm_fortran)
 set(mygemm_fortran_dir ${CMAKE_CURRENT_LIST_DIR})
 add_library(mygemm_fortran STATIC EXCLUDE_FROM_ALL
   ${mygemm_fortran_dir}/mygemm_abi.f90 ${mygemm_fortran_dir}/mygemm_gemm.f90
-  ${mygemm_fortran_dir}/mygemm_cross_entropy.f90 ${mygemm_fortran_dir}/mygemm_softmax.f90
-  ${mygemm_fortran_dir}/mygemm.f90)
+  ${mygemm_fortran_dir}/mygemm_grouped.f90 ${mygemm_fortran_dir}/mygemm_cross_entropy.f90
+  ${mygemm_fortran_dir}/mygemm_softmax.f90 ${mygemm_fortran_dir}/mygemm.f90)
 foreach(part plans products rows)
   target_sources(mygemm_fortran PRIVATE ${mygemm_fortran_dir}/mygemm_${part}.f90)
   # CMake does not see what Fortran includes.

@@ -45,7 +45,6 @@ extern "C" {
 
 /* 10000 * major + 100 * minor + patch of the library that is loaded. */
 MYGEMM_API int mygemm_version(void);
-
 /* A status as text, e.g. "invalid value". Never NULL; static storage. */
 MYGEMM_API const char *mygemm_status_string(mygemmStatus_t status);
 
@@ -397,4 +396,5 @@ MYGEMM_API mygemmStatus_t mygemm_explain_transpose(mygemmHandle_t handle, const 
 }
 #endif
 
+#include "mygemm/grouped.h"
 #endif /* MYGEMM_MYGEMM_H */

@@ -191,6 +191,29 @@ typedef struct {
         0, NULL, 0, MYGEMM_SUMS_NONE, MYGEMM_FILL_FULL, MYGEMM_INVARIANCE_OF_HANDLE               \
   }
 
+/* Sizes that differ from one product of a batch to the next: an argument of mygemm_gemm_grouped(),
+ * which says how they are read. Start from MYGEMM_GROUPS_INIT, with which all products have the
+ * sizes of the call; fields added later have a default for older callers. */
+typedef struct {
+  size_t struct_size; /* sizeof(mygemmGroups_t) of the caller */
+  /* NULL: every product has the size of the call. Otherwise batch_count sizes, one behind the
+   * other. */
+  const void *m, *n, *k;
+  /* NULL: the leading dimension of the call. Otherwise batch_count of them. Not with stacked. */
+  const void *lda, *ldb, *ldc, *ldd;
+  int64_t total;      /* stacked: rows, columns or k of the matrices that all products share */
+  int32_t index_type; /* mygemmIndexType_t, of the elements of these arrays */
+  int32_t location;   /* mygemmPointerMode_t: memory that these arrays are in */
+  int32_t stacked;    /* 0 or 1 */
+  int32_t ends;       /* stacked: 0, or 1: element i is the sum of the sizes 0 to i */
+} mygemmGroups_t;
+
+#define MYGEMM_GROUPS_INIT                                                                 \
+  {                                                                                        \
+    sizeof(mygemmGroups_t), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, MYGEMM_INDEX_32I, \
+        MYGEMM_POINTER_MODE_HOST, 0, 0                                                     \
+  }
+
 /* The loss of logits, an argument of mygemm_cross_entropy(). Start from MYGEMM_CROSS_ENTROPY_INIT,
  * which is the plain loss of FP32 logits and 64-bit classes; fields added later have a default for
  * older callers. Enumerations are held as int32_t. */

@@ -3,5 +3,6 @@
 
 #include "kernels/cross_entropy/config.h"
 #include "kernels/gemm/config.h"
+#include "kernels/grouped/config.h"
 #include "kernels/softmax/config.h"
 #include "kernels/transpose/config.h"

@@ -60,6 +60,7 @@ struct Kernel {
 };
 
 using GemmKernel = Kernel<GemmProblem>;
+using GroupedKernel = Kernel<GroupedProblem>;
 using SoftmaxKernel = Kernel<SoftmaxProblem>;
 using CrossEntropyKernel = Kernel<CrossEntropyProblem>;
 using TransposeKernel = Kernel<TransposeProblem>;
@@ -68,6 +69,7 @@ constexpr size_t kMostKernels = 80;  // of an operation
 
 // The tables, each ending with the operation's naive kernels, which run any problem.
 std::span<const GemmKernel> kernels_for(const GemmProblem&);
+std::span<const GroupedKernel> kernels_for(const GroupedProblem&);
 std::span<const SoftmaxKernel> kernels_for(const SoftmaxProblem&);
 std::span<const CrossEntropyKernel> kernels_for(const CrossEntropyProblem&);
 std::span<const TransposeKernel> kernels_for(const TransposeProblem&);
@@ -95,6 +97,7 @@ std::string describe(const TransposeFigures&);
 
 // The environment variable that forces a kernel of the operation, for messages.
 constexpr const char* force_variable(const GemmProblem&) { return "MYGEMM_FORCE_GEMM"; }
+constexpr const char* force_variable(const GroupedProblem&) { return "MYGEMM_FORCE_GROUPED"; }
 constexpr const char* force_variable(const SoftmaxProblem&) { return "MYGEMM_FORCE_SOFTMAX"; }
 constexpr const char* force_variable(const CrossEntropyProblem&) {
   return "MYGEMM_FORCE_CROSS_ENTROPY";

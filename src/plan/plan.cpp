@@ -184,6 +184,8 @@ std::string explain(const Problem& problem, const DeviceTraits& device, const Pl
 
 template Status make_plan(const GemmProblem&, const DeviceTraits&, const PlanOptions&,
                           Plan<GemmProblem>*);
+template Status make_plan(const GroupedProblem&, const DeviceTraits&, const PlanOptions&,
+                          Plan<GroupedProblem>*);
 template Status make_plan(const SoftmaxProblem&, const DeviceTraits&, const PlanOptions&,
                           Plan<SoftmaxProblem>*);
 template Status make_plan(const CrossEntropyProblem&, const DeviceTraits&, const PlanOptions&,
@@ -191,6 +193,8 @@ template Status make_plan(const CrossEntropyProblem&, const DeviceTraits&, const
 template Status make_plan(const TransposeProblem&, const DeviceTraits&, const PlanOptions&,
                           Plan<TransposeProblem>*);
 template const char* configure(const GemmKernel&, const GemmProblem&, const DeviceTraits&,
+                               const PlanOptions&, GemmConfig*);
+template const char* configure(const GroupedKernel&, const GroupedProblem&, const DeviceTraits&,
                                const PlanOptions&, GemmConfig*);
 template const char* configure(const SoftmaxKernel&, const SoftmaxProblem&, const DeviceTraits&,
                                const PlanOptions&, SoftmaxConfig*);
@@ -200,6 +204,8 @@ template const char* configure(const TransposeKernel&, const TransposeProblem&, 
                                const PlanOptions&, TransposeConfig*);
 template std::string explain(const GemmProblem&, const DeviceTraits&, const PlanOptions&,
                              const GemmProblem&);
+template std::string explain(const GroupedProblem&, const DeviceTraits&, const PlanOptions&,
+                             const GroupedProblem&);
 template std::string explain(const SoftmaxProblem&, const DeviceTraits&, const PlanOptions&,
                              const SoftmaxProblem&);
 template std::string explain(const CrossEntropyProblem&, const DeviceTraits&, const PlanOptions&,

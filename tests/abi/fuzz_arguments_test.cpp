@@ -178,6 +178,16 @@ TEST_F(FuzzArguments, Gemm) {
   }
 }
 
+TEST_F(FuzzArguments, GemmGrouped) {
+  CallGenerator generator(arena(), 12);
+  run([&] { return generator.grouped_gemm(); },
+      [&](const GroupedCall& c) {
+        const mygemmGemm_t call = descriptor(c);
+        const GroupsOf groups(c);
+        return mygemm_gemm_grouped(handle_, &call, groups.get());
+      });
+}
+
 TEST_F(FuzzArguments, Softmax) {
   CallGenerator generator(arena(), 3);
   run([&] { return generator.softmax(false); },
@@ -346,6 +356,43 @@ TEST_F(FuzzArguments, GemmOfPointerArrays) {
   outputs[1] = nullptr;
   EXPECT_EQ(call([](mygemmGemm_t&) {}), MYGEMM_STATUS_INVALID_VALUE);
   EXPECT_TRUE(names(mygemm_last_error(), "D_array"));
+}
+
+// And of grouped products, none of which may be NULL or without a size.
+TEST_F(FuzzArguments, GroupsOfPointerArrays) {
+  const float one = 1;
+  float* matrices = reinterpret_cast<float*>(begin());
+  const void* inputs[2] = {matrices, matrices + 16};
+  void* outputs[2] = {matrices + 32, matrices + 48};
+  int32_t sizes[2] = {2, 1}, lds[2] = {2, 3};
+  const auto call = [&](auto change) {
+    mygemmGemm_t gemm = MYGEMM_GEMM_INIT;
+    gemm.m = gemm.n = gemm.k = gemm.lda = gemm.ldb = gemm.batch_count = 2;
+    gemm.alpha = gemm.beta = &one;
+    gemm.A_array = gemm.B_array = inputs;
+    gemm.D_array = outputs;
+    mygemmGroups_t groups = MYGEMM_GROUPS_INIT;
+    groups.m = sizes;
+    groups.ldd = lds;
+    change(gemm, groups);
+    return mygemm_gemm_grouped(handle_, &gemm, &groups);
+  };
+  const auto refused = [&](const char* argument, auto change) {
+    EXPECT_EQ(call(change), MYGEMM_STATUS_INVALID_VALUE) << argument;
+    EXPECT_TRUE(names(mygemm_last_error(), argument)) << argument;
+  };
+  using Gemm = mygemmGemm_t;
+  using Groups = mygemmGroups_t;
+  EXPECT_EQ(call([](Gemm&, Groups&) {}), MYGEMM_STATUS_SUCCESS) << mygemm_last_error();
+  refused("B_array", [](Gemm& gemm, Groups&) { gemm.B_array = nullptr; });
+  refused("stacked", [](Gemm&, Groups& groups) { groups.ldd = nullptr, groups.stacked = 1; });
+  refused("struct_size", [](Gemm&, Groups& groups) { groups.struct_size -= 8; });
+  lds[0] = 1;
+  refused("ldd", [](Gemm&, Groups&) {});
+  lds[0] = 2, sizes[1] = 3;
+  refused("m", [](Gemm&, Groups&) {});
+  sizes[1] = 1, outputs[1] = nullptr;
+  refused("D_array", [](Gemm&, Groups&) {});
 }
 
 }  // namespace

@@ -86,6 +86,8 @@ void CallGenerator::break_pointer(T** pointer) {
   *pointer = reinterpret_cast<T*>(address);
 }
 template void CallGenerator::break_pointer(const void**);
+template void CallGenerator::break_pointer(const float**);
+template void CallGenerator::break_pointer(float**);
 
 GemmCall CallGenerator::gemm(bool batched) {
   new_placement();

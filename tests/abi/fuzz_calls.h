@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "rules.h"
 #include "support/random.h"
@@ -15,6 +16,7 @@ class CallGenerator {
 
   GemmCall gemm(bool batched);
   GemmCall general_gemm(bool batched);
+  GroupedCall grouped_gemm();
   SoftmaxCall softmax(bool backward);
   MaskedCall masked_softmax(bool backward);
   LossCall cross_entropy();
@@ -34,6 +36,9 @@ class CallGenerator {
   const unsigned char* place(int part, int64_t below, int64_t above, int64_t element_bytes);
   void add_aux_and_sums(bool batched, GemmCall* call);
   void add_types(GemmCall* call);
+  void add_groups(GroupedCall* call);
+  void add_matrices(GroupedCall* call);
+  void break_grouped(GroupedCall* call);
   void new_placement();
   void break_integer(int64_t* value);
   void break_enum(int* value);
@@ -47,9 +52,21 @@ class CallGenerator {
 };
 
 std::string text(const GemmCall& call);
+std::string text(const GroupedCall& call);
 std::string text(const SoftmaxCall& call);
 std::string text(const MaskedCall& call);
 std::string text(const LossCall& call);
 std::string text(const TransposeCall& call);
+
+// The second argument of a grouped call, with memory for its arrays: that of batch_count elements.
+class GroupsOf {
+ public:
+  explicit GroupsOf(const GroupedCall& call);
+  const mygemmGroups_t* get() const { return &groups_; }
+
+ private:
+  std::vector<unsigned char> memory_[7];
+  mygemmGroups_t groups_ = MYGEMM_GROUPS_INIT;
+};
 
 }  // namespace mygemm_tests

@@ -81,8 +81,9 @@ void keep_other_triangle(const GemmCall& call, const Arena& arena, Verdict* verd
   }
 }
 
-// The general product's enumerations and types; nothing where all are right.
-Verdict general_rules(const GemmCall& call) {
+}  // namespace
+
+Verdict type_rules(const GemmCall& call) {
   constexpr const char* kTypeNames[] = {"atype", "btype", "ctype", "dtype"};
   Stage enums, types;
   for (int i = 0; i < 4; ++i) {
@@ -107,11 +108,9 @@ Verdict general_rules(const GemmCall& call) {
   return verdict;
 }
 
-}  // namespace
-
 Verdict rules(const GemmCall& call, const Arena& arena) {
   if (call.general) {
-    const Verdict verdict = general_rules(call);
+    const Verdict verdict = type_rules(call);
     if (verdict.status != MYGEMM_STATUS_SUCCESS) return verdict;
   }
   Stage enums;

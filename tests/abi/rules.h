@@ -2,7 +2,9 @@
 // in the plainest way: overlap by visiting every byte. Independent of src/.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -66,6 +68,25 @@ struct GemmCall {
   int invariance = MYGEMM_INVARIANCE_OF_HANDLE;
 };
 
+// mygemm_gemm_grouped. Where there are arrays, there are no more than kMost products.
+struct GroupedCall : GemmCall {
+  static constexpr int kMost = 8;
+  struct Array {
+    bool given = false;
+    int misplaced = 0;  // bytes past a place that is aligned
+    int64_t elements[kMost] = {};
+  };
+  Array arrays[7];  // m, n, k, lda, ldb, ldc, ldd
+  int64_t total = 0;
+  int index_type = MYGEMM_INDEX_32I, location = MYGEMM_POINTER_MODE_HOST;
+  int stacked = 0, ends = 0;
+
+  bool has_arrays() const {
+    return std::any_of(std::begin(arrays), std::end(arrays),
+                       [](const Array& array) { return array.given; });
+  }
+};
+
 struct SoftmaxCall {
   bool backward;
   int mode;
@@ -125,7 +146,10 @@ struct TransposeCall {
   int64_t batch;
 };
 
+// The general product's enumerations and element types.
+Verdict type_rules(const GemmCall& call);
 Verdict rules(const GemmCall& call, const Arena& arena);
+Verdict rules(const GroupedCall& call, const Arena& arena);
 Verdict rules(const SoftmaxCall& call, const Arena& arena);
 Verdict rules(const MaskedCall& call, const Arena& arena);
 Verdict rules(const LossCall& call, const Arena& arena);

@@ -20,8 +20,8 @@ import xml.etree.ElementTree
 PROGRAM = ""
 QUICK = ["--backend", "host", "--hot", "--groups", "3", "--min-time", "0.02"]
 OPERATIONS = ["sgemm", "softmax", "transpose"]
-PEER_OF_EVERY_RESULT = {"sgemm": "naive", "gemm": "plain", "softmax": "copy",
-                        "transpose": "copy"}
+PEER_OF_EVERY_RESULT = {"sgemm": "naive", "gemm": "plain", "gemm_grouped": "loop",
+                        "softmax": "copy", "transpose": "copy"}
 # Numbers of results of the "tiny" suites: a run with fewer has failed.
 TINY = {"sgemm": 7, "softmax": 5, "transpose": 6}
 KINDS_OF_DATA = ["normal", "uniform", "uniform_signed", "wide", "scaled_lines", "scaled_depth",
@@ -138,6 +138,23 @@ class Smoke(unittest.TestCase):
                               stdout=subprocess.PIPE, check=True)
         self.assertIn("4 x 5 x 6", done.stdout)
 
+    def test_replays_groups(self):
+        """Sizes on a GPU are not in a line: the total is divided evenly."""
+        line = ("mygemm gemm_grouped --transa T --transb N -m 12 -n 40 -k 20 --lda 20 --ldb 20 "
+                "--ldc 12 --ldd 12 --batch 3 --stride-a 240 --stride-b 0 --stride-c 0 --stride-d 0 "
+                "--form strided --bias 0 --stride-bias 0 --activation none --c-is-d 1 --reads-c 0 "
+                "--atype bf16 --dtype bf16 --sizes-of n --total 50 --sizes-on device")
+        log = self.folder / "groups.log"
+        log.write_text(f"{line} # kernel=grouped_tensor16 status=0\n" * 2)
+        report, text = self.measure(["replay", str(log)])
+        result, = report["results"]
+        self.check_result(result)
+        self.assertEqual((result["command"], result["repeats"]), (line, 2))
+        self.assertEqual((result["shape"]["sizes_of"], result["shape"]["total"]), ("n", 50))
+        self.assertIn("12 x 40 x 20 TN, 3 strided, n of 50", text)
+        flop = result["rate"] * 1e9 * result["ms"]["median"] * 1e-3
+        self.assertTrue(math.isclose(flop, 2 * 12 * 50 * 20, rel_tol=1e-3), flop)
+
     def test_progress_on_a_terminal(self):
         terminal, side = pty.openpty()
         process = subprocess.Popen([PROGRAM, "sgemm", "--suite", "tiny", *QUICK[:-2], "--min-time",
@@ -162,6 +179,10 @@ class Smoke(unittest.TestCase):
             self.measure(["gemm", "-m", "5", "-n", "6", "-k", "7", *types], log)
         self.measure(["gemm", "-m", "5", "-n", "6", "-k", "7", "--bias", "1", "--batch", "2",
                       "--activation", "gelu", "--c-is-d", "0", "--reads-c", "1"], log)
+        group = ["gemm_grouped", "-m", "5", "-k", "7", "--batch", "3", "--sizes-on", "host"]
+        self.measure([*group, "--sizes-of", "n", "--total", "11"], log)
+        self.measure([*group, "-n", "6", "--sizes-of", "m,k", "--activation", "gelu", "--c-is-d",
+                      "0", "--reads-c", "1"], log)
         self.measure(["softmax", "--rows", "3", "--cols", "9", "--direction", "backward"], log)
         self.measure(["transpose", "--rows", "3", "--cols", "9", "--in-place", "1"], log)
         for line in {line.split("#")[0].strip() for line in log.read_text().splitlines()}:
@@ -176,6 +197,11 @@ class Smoke(unittest.TestCase):
             "gemm -m 9 -n 8 -k 7 --batch 3 --ldc 10 --stride-c -100 --ldd 9 --c-is-d 0 --reads-c 1",
             "gemm -m 4 -n 5 -k 6 --batch 2 --form pointers --bias 1 --activation relu --c-is-d 0",
             "gemm -m 4 -n 5 -k 6 --reads-c 1 --activation gelu",
+            "gemm_grouped -m 9 -k 7 --batch 3 --sizes-of n --total 11 --transa T --ldd 12 --bias 1",
+            "gemm_grouped -n 5 -k 6 --batch 3 --sizes-of m --total 8 --transa T --transb T",
+            "gemm_grouped -m 4 -n 5 --batch 3 --sizes-of k --total 2 --atype bf16 --reads-c 1",
+            "gemm_grouped -m 4 -n 5 -k 6 --batch 2 --form pointers --sizes-of m,k --c-is-d 0",
+            "gemm_grouped -m 4 -n 5 -k 6 --data half_nan --batch 2 --sizes-of n --total 9",
             "transpose --rows 5 --cols 7 --element-size 1 --batch 3 --stride-in -37",
             "softmax --rows 5 --cols 7 --ldx 9 --ldy 8 --xtype f16 --ytype f32",
         ]:
@@ -333,6 +359,9 @@ class Smoke(unittest.TestCase):
             (["sgemm", "-m", "4", "-n", "4", "-k", "4", "--json", "/nowhere/at/all"], 2,
              "/nowhere/at/all"),
             (["sgemm", "-m", "4", "-n", "4", "-k", "4", "--force", "nonsense"], 1, "nonsense"),
+            (["gemm_grouped", "-m", "4", "-n", "4", "-k", "4", "--total", "8"], 2,
+             "--total: matrices are stacked along one size"),
+            (["gemm_grouped", "--sizes-of", "m,x"], 105, "x not in {m,n,k}"),
             (["accuracy", "-m", "4", "-n", "4", "-k", "4,0"], 2, "-k = 0"),
             (["accuracy", "-m", "4", "-n", "4", "-k", "4", "--data", "one_nan"], 105, "one_nan"),
             (["sgemm", "-m", "4", "-n", "4", "-k", "4", "--data", "salt"], 105, "salt"),

@@ -1,4 +1,5 @@
-"""mygemm explain gemm: products with an epilogue, in the words of the call log.
+"""mygemm explain gemm and gemm_grouped: products with an epilogue, and those of different sizes, in
+the words of the call log.
 
 Usage: explain_gemm_test.py MYGEMM [unittest options].
 """
@@ -77,6 +78,43 @@ class ExplainGemm(cli_test.CommandTest):
     def test_refusals_are_the_library_s(self):
         self.fail_with("ldd = 3", "explain", "gemm", "-m", 4, "-n", 1, "-k", 1, "--ldd", 3,
                        "--device", "T4")
+
+
+class ExplainGrouped(cli_test.CommandTest):
+    STACKED = ("gemm_grouped --transa T --transb N -m 64 -n 500 -k 96 --lda 96 --ldb 96 --ldc 64 "
+               "--ldd 64 --batch 8 --stride-a 6144 --stride-b 0 --stride-c 0 --stride-d 0 --form "
+               "strided --bias 0 --stride-bias 0 --activation none --c-is-d 1 --reads-c 0 --atype "
+               "bf16 --dtype bf16 --sizes-of n --total 500 --sizes-on ")
+    OWN = ("gemm_grouped --transa N --transb N -m 4 -n 5 -k 6 --lda 4 --ldb 6 --ldc 4 --batch 3 "
+           "--stride-a 24 --stride-b 30 --stride-c 20 --form strided --sizes-of m,k --sizes-on ")
+
+    def test_lines_of_the_call_log(self):
+        for call in self.STACKED, self.OWN:
+            for device, sizes_on in ("H200", "device"), ("H200", "host"), ("host", "host"):
+                text = self.succeed("explain", *(call + sizes_on).split(), "--device", device)
+                self.assertRegex(text, r"\Achosen: \w+ \(")
+                self.assertIn(f"call: {call}{sizes_on}\n", text)
+                self.assertEqual("cannot run: sizes are known on the device only" in text,
+                                 sizes_on == "device")
+
+    def test_defaults(self):
+        text = self.succeed("explain", "gemm_grouped", "-m", 4, "-n", 5, "-k", 6, "--batch", 3,
+                            "--sizes-of", "n", "--total", 9, "--device", "T4")
+        self.assertIn("--lda 4 --ldb 6 --ldc 4 --batch 3 --stride-a 0 --stride-b 0 --stride-c 0 "
+                      "--form strided --sizes-of n --total 9 --sizes-on device\n", text)
+
+    def test_forced_kernel(self):
+        call = (self.STACKED + "device").split()
+        self.assertRegex(self.succeed("explain", *call, "--device", "H200", "--force",
+                                      "grouped_naive"), r"\Achosen: grouped_naive .*forced")
+        self.fail_with("MYGEMM_FORCE_GROUPED = abacus is not the name of a kernel", "explain",
+                       *call, "--device", "H200", "--force", "abacus")
+
+    def test_refusals_are_the_library_s(self):
+        product = ("explain", "gemm_grouped", "-m", 4, "-n", 5, "-k", 6, "--device", "T4")
+        self.fail_with("not exactly one of m, n and k of groups is an array", *product, "--total",
+                       9)
+        self.fail_with("grouped products have no aux", *product, "--activation", "gelu-gradient")
 
 
 if __name__ == "__main__":

@@ -160,8 +160,8 @@ class Installed(ScratchTest):
                      "fortran": ["gfortran", "-std=f2018"]}
         suffixes = {"c": ".c", "cpp": ".cpp", "fortran": ".f90"}
         modules = [self.prefix / f"share/mygemm/fortran/{name}.f90" for name in
-                   ("mygemm_abi", "mygemm_gemm", "mygemm_cross_entropy", "mygemm_softmax",
-                    "mygemm_products", "mygemm_rows", "mygemm_plans", "mygemm")]
+                   ("mygemm_abi", "mygemm_gemm", "mygemm_grouped", "mygemm_cross_entropy",
+                    "mygemm_softmax", "mygemm_products", "mygemm_rows", "mygemm_plans", "mygemm")]
         count = 0
         for document, language, program, printed in programs(SOURCE):
             folder = self.scratch / f"program {(count := count + 1)}"

@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 from bf16x6_mutants import BF16X6_MUTANTS
 from cross_entropy_mutants import CROSS_ENTROPY_MUTANTS
+from grouped_mutants import GROUPED_MUTANTS
 from mutant_list import MUTANTS
 from softmax_mutants import SOFTMAX_MUTANTS
 from tensor16_mutants import TENSOR16_MUTANTS
@@ -43,7 +44,7 @@ from transpose_mutants import TRANSPOSE_MUTANTS
 
 TEST_SECONDS = 120
 ALL_MUTANTS = (MUTANTS + SOFTMAX_MUTANTS + CROSS_ENTROPY_MUTANTS + TRANSPOSE_MUTANTS +
-               TENSOR_MUTANTS + BF16X6_MUTANTS + TENSOR16_MUTANTS)
+               TENSOR_MUTANTS + BF16X6_MUTANTS + TENSOR16_MUTANTS + GROUPED_MUTANTS)
 NOTICED = pathlib.Path(__file__).with_name("mutants-noticed.json")
 SAMPLE = 8  # mutants that --changed runs in any case
 

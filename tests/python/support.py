@@ -26,6 +26,13 @@ def check_product(c, a, b, alpha=1.0, beta=0.0, before=None):
     assert np.all(abs(c - expected) <= (a.shape[-1] + 3) * FP32_EPS * size)
 
 
+def check_rounded(got, exact, magnitude):
+    """Each element is the exact one, rounded once, give or take the error of float32 sums."""
+    error = 1e-5 * magnitude
+    low, high = ((exact + e).astype(got.dtype).astype(np.float64) for e in (-error, error))
+    assert np.all((low <= got.astype(np.float64)) & (got.astype(np.float64) <= high))
+
+
 def softmax_of(x, scale=1.0, log=False):
     s = scale * x.astype(np.float64)
     s = s - s.max(axis=-1, keepdims=True)

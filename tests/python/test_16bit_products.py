@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import mygemm
-from support import check_product, random_matrix
+from support import check_product, check_rounded, random_matrix
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 
@@ -11,13 +11,6 @@ DTYPES = {"float16": np.dtype(np.float16), "bfloat16": np.dtype(ml_dtypes.bfloat
           "float32": np.dtype(np.float32)}
 NARROW = ["float16", "bfloat16"]
 MIXED = [("float32", "bfloat16"), ("bfloat16", "float32")]
-
-
-def check_rounded(got, exact, magnitude):
-    """Each element is the exact one, rounded once, give or take the error of float32 sums."""
-    error = 1e-5 * magnitude
-    low, high = ((exact + e).astype(got.dtype).astype(np.float64) for e in (-error, error))
-    assert np.all((low <= got.astype(np.float64)) & (got.astype(np.float64) <= high))
 
 
 def operands(dtype, b_dtype=None, m=13, k=21, n=7):

@@ -54,6 +54,33 @@ def test_matmul():
                   a[0, 0], b[0, :, :1])
 
 
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_grouped_products(index):
+    a, b, ends = random_matrix(9, 20), random_matrix(3, 20, 7, seed=2), np.array([2, 2, 8], index)
+    y = mygemm.grouped_matmul(on_device(a), on_device(b), on_device(ends))
+    check_product(y.get()[:2], a[:2], b[0])
+    check_product(y.get()[2:8], a[2:8], b[2])
+    out = on_device(np.full((7, 9), np.nan, np.float32))
+    weights = on_device(b.swapaxes(1, 2))
+    assert mygemm.grouped_matmul(weights, on_device(a.T), on_device(ends), out=out) is out
+    check_product(out.get()[:, 2:8].T, a[2:8], b[2])
+    assert np.isnan(out.get()[:, 8]).all()
+    dw = mygemm.grouped_matmul(on_device(a.T), y, on_device(ends)).get()
+    check_product(dw[2], a[2:8].T, y.get()[2:8])
+    assert (dw[1] == 0).all()
+
+
+def test_ends_on_a_device_need_a_library_that_allocates_and_are_not_checked():
+    a, b, ends = random_matrix(4, 5), random_matrix(2, 5, 6, seed=2), np.array([1, 99], np.int32)
+    out = on_device(np.zeros((4, 6), np.float32))
+    with pytest.raises(mygemm.Error, match="grouped_matmul: .*workspace"):
+        mygemm.grouped_matmul(*(CudaArray(on_device(x)) for x in (a, b, ends)), out=CudaArray(out))
+    mygemm.grouped_matmul(on_device(a), on_device(b), CudaArray(on_device(ends)), out=out)
+    check_product(out.get()[1:], a[1:], b[1])
+    with pytest.raises(ValueError, match="a is in CUDA device 0 and ends in host memory"):
+        mygemm.grouped_matmul(on_device(a), on_device(b), ends)
+
+
 def test_softmax_along_another_axis():
     x = random_matrix(6, 7, 5)
     y = mygemm.softmax(on_device(x), axis=1).get()

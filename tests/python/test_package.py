@@ -66,7 +66,7 @@ def test_every_declared_constant_is_that_of_the_header():
                                "fast": number["MATH_FAST"]}
     assert ours.INDEX_TYPES == {"int32": number["INDEX_32I"], "int64": number["INDEX_64I"]}
     for name in "BACKEND_AUTO", "BACKEND_CUDA", "BACKEND_HOST", "OP_N", "OP_T", "SOFTMAX", \
-            "LOG_SOFTMAX":
+            "LOG_SOFTMAX", "POINTER_MODE_HOST", "POINTER_MODE_DEVICE":
         assert getattr(ours, name) == number[name]
 
 
@@ -105,7 +105,7 @@ def test_explain():
 
 @pytest.mark.parametrize("exception, sentence, arguments, options", [
     (TypeError, "transb = 'N' is neither", ("sgemm", 1, 2, 3), {"transb": "N"}),
-    (ValueError, "op = 'dgemm' is none of: sgemm, gemm, softmax", ("dgemm", 1), {}),
+    (ValueError, "op = 'dgemm' is none of: sgemm, gemm, grouped_matmul", ("dgemm", 1), {}),
     (TypeError, "unexpected keyword argument 'dtype'", ("transpose", 1, 2), {"dtype": "float32"}),
     (TypeError, r"explain\('sgemm'\): missing a required argument: 'k'", ("sgemm", 1, 2), {}),
     (TypeError, r"explain\('sgemm'\): too many positional", ("sgemm", 1, 2, 3, 4), {}),

@@ -72,6 +72,30 @@ def test_products(seed):
     assert ROUNDS / 4 * 0.2 < succeeded < ROUNDS / 4 * 0.9
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_grouped_products(seed):
+    random, succeeded = np.random.default_rng(seed), 0
+    for _ in range(ROUNDS // 4):
+        tokens, m, n, groups = shape_of(random, 4)
+        ends = np.sort(random.integers(0, tokens + 1, groups)).astype(random.choice(["i4", "i8"]))
+        form = int(random.integers(3))  # rows of a, columns of b, the sum
+        shapes = [([tokens, m], [groups, m, n], [tokens, n]),
+                  ([groups, m, n], [n, tokens], [m, tokens]),
+                  ([m, tokens], [tokens, n], [groups, m, n])][form]
+        (a, _), (b, _), (out, buffer) = (random_view(random, shape) for shape in shapes)
+        expected = out.astype(np.float64)
+        for i, part in enumerate(map(slice, [0, *ends], ends)):
+            if form == 0:
+                expected[part] = a[part].astype(np.float64) @ b[i]
+            elif form == 1:
+                expected[:, part] = a[i].astype(np.float64) @ b[:, part]
+            else:
+                expected[i] = a[:, part].astype(np.float64) @ b[part]
+        succeeded += outcome(lambda a=a, b=b, ends=ends, out=out:
+                             mygemm.grouped_matmul(a, b, ends, out=out), out, buffer, expected)
+    assert ROUNDS / 4 * 0.2 < succeeded < ROUNDS / 4 * 0.9
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_softmax(seed):
     random, succeeded = np.random.default_rng(seed), 0

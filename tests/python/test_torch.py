@@ -84,6 +84,29 @@ def test_products_of_float32_beside_bfloat16(device):
 
 
 @everywhere
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_grouped_products(index, dtype, device):
+    x, weights, dy = (tensor(*shape, device=device).to(getattr(torch, dtype))
+                      for shape in ((300, 64), (5, 48, 64), (300, 48)))
+    ends = torch.tensor([30, 30, 31, 200, 290], dtype=getattr(torch, index), device=device)
+    begins = [0, *ends.tolist()[:-1]]
+
+    def is_close(got, a, b):
+        exact, error = (x.double() @ y.double() for x, y in ((a, b), (a.abs(), b.abs())))
+        allowed = 1e-5 * error + torch.finfo(got.dtype).eps * exact.abs()
+        assert ((got.double() - exact).abs() <= allowed).all()
+    y = mygemm.grouped_matmul(x, weights.transpose(1, 2), ends)
+    transposed = mygemm.grouped_matmul(weights, x.T, ends, dtype=torch.float32)
+    dw = mygemm.grouped_matmul(dy.T, x, ends)
+    assert y.dtype == dw.dtype == x.dtype and y.device == dw.device == x.device
+    for i, (begin, end) in enumerate(zip(begins, ends.tolist())):
+        is_close(y[begin:end], x[begin:end], weights[i].T)
+        is_close(transposed[:, begin:end], weights[i], x[begin:end].T)
+        is_close(dw[i], dy[begin:end].T, x[begin:end])
+
+
+@everywhere
 def test_softmax_along_another_axis(device):
     x = tensor(5, 60, 7, device=device)
     y = mygemm.softmax(x, axis=1)
@@ -311,6 +334,23 @@ def test_graph_capture():
         check(captured[0], a, b)
         for ours, again in zip(captured, work()):
             assert torch.equal(ours, again)
+
+
+@needs_gpu
+def test_graph_of_grouped_products_serves_all_ends():
+    x, weights = tensor(300, 64), tensor(4, 64, 48, seed=2)
+    ends = torch.tensor([10, 20, 30, 300], device="cuda")
+    mygemm.grouped_matmul(x, weights, ends)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = mygemm.grouped_matmul(x, weights, ends)
+    for numbers in (0, 299, 299, 300), (100, 150, 150, 300):
+        ends.copy_(torch.tensor(numbers))
+        graph.replay()
+        torch.cuda.synchronize()
+        for i, (begin, end) in enumerate(zip((0, *numbers), numbers)):
+            check(y[begin:end], x[begin:end], weights[i])
 
 
 @needs_gpu

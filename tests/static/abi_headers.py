@@ -4,4 +4,4 @@
 def abi_headers(source):
     """mygemm.h with what it includes of the project, in the source folder `source`."""
     folder = source / "include/mygemm"
-    return "".join((folder / name).read_text() for name in ("types.h", "mygemm.h"))
+    return "".join((folder / name).read_text() for name in ("types.h", "mygemm.h", "grouped.h"))

@@ -1,9 +1,9 @@
 """Static test: the Fortran modules say what mygemm.h says: constants, functions, every argument.
 
 Usage: fortran_test.py SOURCE_DIR [unittest options]. Reads bindings/fortran/mygemm_abi.f90,
-mygemm_gemm.f90, mygemm_cross_entropy.f90 and mygemm_softmax.f90, which have the C interface as it
-is, the names that the module mygemm makes public, and the program of the consumer tests, which
-calls each of them.
+mygemm_gemm.f90, mygemm_grouped.f90, mygemm_cross_entropy.f90 and mygemm_softmax.f90, which have the
+C interface as it is, the names that the module mygemm makes public, and the program of the consumer
+tests, which calls each of them.
 """
 import pathlib
 import re
@@ -30,6 +30,7 @@ MEMORY = {"const float *", "float *", "const void *", "void *", "char *", "const
 BY_REFERENCE = {"const char *": {"character(kind=c_char), intent(in), optional"},
                 "const mygemmConfig_t *": {"type(mygemm_config), intent(in)"},
                 "const mygemmGemm_t *": {"type(mygemm_gemm_t), intent(in)"},
+                "const mygemmGroups_t *": {"type(mygemm_groups_t), intent(in)"},
                 "const mygemmCrossEntropy_t *": {"type(mygemm_cross_entropy_t), intent(in)"},
                 "const mygemmSoftmax_t *": {"type(mygemm_softmax_t), intent(in)"},
                 "void **": {"type(c_ptr), intent(out)"}}
@@ -106,7 +107,7 @@ class Fortran(unittest.TestCase):
     def setUp(self):
         self.header = abi_headers(SOURCE)
         self.abi = "".join((SOURCE / "bindings/fortran" / name).read_text()
-                           for name in ("mygemm_abi.f90", "mygemm_gemm.f90",
+                           for name in ("mygemm_abi.f90", "mygemm_gemm.f90", "mygemm_grouped.f90",
                                         "mygemm_cross_entropy.f90", "mygemm_softmax.f90"))
         module = re.sub(r"&\n\s*", "", (SOURCE / "bindings/fortran/mygemm.f90").read_text())
         self.public = {name for names in re.findall(r"^  public :: (.*)$", module, re.M)
@@ -141,13 +142,14 @@ class Fortran(unittest.TestCase):
 
     def test_every_function_is_called_by_a_test(self):
         folder = SOURCE / "tests/consumers/fortran"
-        program = "".join(path.read_text() for path in sorted(folder.glob("every_function.*")))
+        program = "".join(path.read_text() for path in sorted(folder.glob("every_function*")))
         called = set(re.findall(r"\b(mygemm_\w+)\(", program))
         self.assertEqual(self.functions(), called)
 
     def test_structs(self):
         for in_c, in_fortran in (("mygemmConfig_t", "mygemm_config"),
                                  ("mygemmGemm_t", "mygemm_gemm_t"),
+                                 ("mygemmGroups_t", "mygemm_groups_t"),
                                  ("mygemmCrossEntropy_t", "mygemm_cross_entropy_t"),
                                  ("mygemmSoftmax_t", "mygemm_softmax_t")):
             fields = fields_of_header(self.header, in_c)

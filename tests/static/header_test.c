@@ -84,6 +84,26 @@ int multiply(mygemmHandle_t handle) {
   return call.batch_count == 1 && mygemm_gemm(handle, &call) == MYGEMM_STATUS_SUCCESS;
 }
 
+/* mygemmGroups_t: pointers, the total, then four fields of 4 bytes: no padding. */
+typedef char groups_m_at[offsetof(mygemmGroups_t, m) == sizeof(size_t) ? 1 : -1];
+typedef char
+    groups_lda_at[offsetof(mygemmGroups_t, lda) == sizeof(size_t) + 3 * sizeof(void*) ? 1 : -1];
+typedef char
+    total_at[offsetof(mygemmGroups_t, total) == sizeof(size_t) + 7 * sizeof(void*) ? 1 : -1];
+typedef char stacked_at[offsetof(mygemmGroups_t, stacked) == offsetof(mygemmGroups_t, total) + 8 + 8
+                            ? 1
+                            : -1];
+typedef char
+    groups_size[sizeof(mygemmGroups_t) == offsetof(mygemmGroups_t, total) + 8 + 4 * 4 ? 1 : -1];
+
+int multiply_groups(mygemmHandle_t handle);
+int multiply_groups(mygemmHandle_t handle) {
+  const mygemmGemm_t call = MYGEMM_GEMM_INIT;
+  const mygemmGroups_t groups = MYGEMM_GROUPS_INIT;
+  return groups.index_type == MYGEMM_INDEX_32I && groups.location == MYGEMM_POINTER_MODE_HOST &&
+         mygemm_gemm_grouped(handle, &call, &groups) == MYGEMM_STATUS_SUCCESS;
+}
+
 /* mygemmCrossEntropy_t: no padding before the last fields, which are six of 4 bytes. */
 typedef char
     ldx_at[offsetof(mygemmCrossEntropy_t, ldx) == sizeof(size_t) + 16 + sizeof(void*) ? 1 : -1];

@@ -16,13 +16,14 @@ LAYERS = [
     r"call\.(h|cpp)",
     r"context\.(h|cpp)|kernels/cuda_device\.cu",  # the .cu defines what these headers declare
     r"stream_workspaces\.(h|cpp)",
-    r"(environment|validate(_gemm|_softmax)?|rules)\.(h|cpp)",
+    r"(environment|validate(_gemm|_grouped|_softmax)?|rules)\.(h|cpp)",
     r"plan/.*",
     r"tighten\.(h|cpp)",
     r"kernels/configs\.h",                        # for the loop over an operation's kernels
     r"kernels/\w+/table\.cpp",
     r"(log|overlap)\.(h|cpp)",
     r"host/.*",
+    r"kernels/grouped/.*",
     r"kernels/gemm/(tma|tf32x3|bf16x6|tensor16)/.*",
     r"kernels/gemm/tensor/.*",
     r"kernels/gemm/persistent/(?!stream_k\.h).*",
@@ -32,14 +33,15 @@ LAYERS = [
     r"kernels/.*",
     r"ptx/.*",
     r"launcher\.(h|cpp)",
+    r"grouped_sizes\.h",
     r"problem\.h|device_traits\.h|devices\.cpp|status\.(h|cpp)",
-    r"mygemm/mygemm\.h",
+    r"mygemm/(mygemm|grouped)\.h",
     r"mygemm/types\.h",
 ]
 # The folders of kernels that other folders of kernels include.
 SHARED_KERNELS = {"kernels/gemm/persistent", "kernels/gemm/tensor"}
 # An operation that is made of the parts of another one.
-MADE_OF = {"kernels/cross_entropy": "kernels/softmax"}
+MADE_OF = {"kernels/cross_entropy": "kernels/softmax", "kernels/grouped": "kernels/gemm"}
 # The plan is the same loop for every operation: it includes these of kernels/ and names no
 # algorithm, in code or in strings.
 PLAN = r"plan/.*|call\.(h|cpp)"
@@ -115,7 +117,8 @@ def folder_of_kernels(name):
 
 def are_apart(folder, other):
     """Neither folder of kernels lies in the other, and the other is not shared."""
-    if other in SHARED_KERNELS or MADE_OF.get(folder) == other:
+    made_of = MADE_OF.get(folder)
+    if other in SHARED_KERNELS or (made_of and f"{other}/".startswith(f"{made_of}/")):
         return False
     return not f"{folder}/".startswith(f"{other}/") and not f"{other}/".startswith(f"{folder}/")
 

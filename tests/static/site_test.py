@@ -94,7 +94,7 @@ class Header(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder:
                 include = pathlib.Path(folder) / "include/mygemm"
                 include.mkdir(parents=True)
-                for header in "mygemm.h", "types.h":
+                for header in "mygemm.h", "grouped.h", "types.h":
                     text = (SOURCE / "include/mygemm" / header).read_text()
                     (include / header).write_text(f"{text}{line}\n")
                 with self.assertRaisesRegex(ValueError, "cannot read '", msg=line):

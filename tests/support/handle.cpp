@@ -12,6 +12,7 @@ namespace {
 constexpr const char* force_variable(Family family) {
   switch (family) {
     case Family::kGemm: return "MYGEMM_FORCE_GEMM";
+    case Family::kGrouped: return "MYGEMM_FORCE_GROUPED";
     case Family::kSoftmax:
     case Family::kMaskedSoftmax: return "MYGEMM_FORCE_SOFTMAX";
     case Family::kCrossEntropy: return "MYGEMM_FORCE_CROSS_ENTROPY";
@@ -80,6 +81,12 @@ std::vector<std::string> row_names(Family family) {
       case Family::kGemm:
         return mygemm_explain_sgemm(nullptr, device, MYGEMM_OP_N, MYGEMM_OP_N, 8, 8, 8, nullptr, 8,
                                     0, nullptr, 8, 0, nullptr, 8, 0, 1, text, capacity, length);
+      case Family::kGrouped: {
+        mygemmGemm_t call = MYGEMM_GEMM_INIT;
+        const mygemmGroups_t groups = MYGEMM_GROUPS_INIT;
+        call.m = call.n = call.k = 8;
+        return mygemm_explain_gemm_grouped(nullptr, device, &call, &groups, text, capacity, length);
+      }
       case Family::kSoftmax:
       case Family::kMaskedSoftmax:
         return mygemm_explain_softmax(nullptr, device, MYGEMM_SOFTMAX, 8, 8, nullptr, MYGEMM_R_32F,

@@ -14,7 +14,7 @@
 namespace mygemm_tests {
 
 // Softmaxes with masks have kernels of their own in softmax's table.
-enum class Family { kGemm, kSoftmax, kCrossEntropy, kTranspose, kMaskedSoftmax };
+enum class Family { kGemm, kGrouped, kSoftmax, kCrossEntropy, kTranspose, kMaskedSoftmax };
 
 // Sets an environment variable during its lifetime. The library reads them when a handle is
 // created.

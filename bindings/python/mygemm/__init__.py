@@ -3,6 +3,7 @@
     c = mygemm.sgemm(a, b)            # float32, two or three dimensions, any BLAS layout
     c = mygemm.matmul(a, b)           # as numpy.matmul, also of float16 and bfloat16
     y = mygemm.gemm(x, w, transb=True, bias=bias, activation="gelu")   # a linear layer
+    y = mygemm.grouped_matmul(x, experts, ends)   # rows of x by the expert that they belong to
     y = mygemm.softmax(x)             # float32, float16, bfloat16, along any axis
     loss = mygemm.cross_entropy(x, classes, dx=x)   # and its gradient, in place
     t = mygemm.transpose(x)           # elements of 1, 2, 4, 8 or 16 bytes
@@ -15,6 +16,7 @@ from ._cross_entropy import cross_entropy
 from ._errors import Error
 from ._explain import explain
 from ._gemm import gemm, sgemm
+from ._grouped import grouped_matmul
 from ._handles import backend
 from ._library import version
 from ._matmul import matmul
@@ -23,5 +25,6 @@ from ._transpose import transpose
 
 __version__ = version()
 
-__all__ = ["Error", "__version__", "backend", "cross_entropy", "explain", "gemm", "matmul",
-           "sgemm", "softmax", "softmax_backward", "transpose", "version"]
+__all__ = ["Error", "__version__", "backend", "cross_entropy", "explain", "gemm",
+           "grouped_matmul", "matmul", "sgemm", "softmax", "softmax_backward", "transpose",
+           "version"]

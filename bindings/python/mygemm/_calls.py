@@ -183,8 +183,8 @@ class Call:
         owner, size = self._arguments.owner, ctypes.c_size_t()
         if owner is None:
             return
-        check(query(self.handle, *arguments, ctypes.byref(size)), "mygemm")
-        if size.value == 0:
+        refused = query(self.handle, *arguments, ctypes.byref(size)) != 0
+        if refused or size.value == 0:  # a refusal is the call's to repeat, in its own terms
             return
         size.value = min(size.value, WORKSPACE_LIMIT)
         scratch = owner.scratch(self._arguments.device, size.value + _WORKSPACE_ALIGNMENT)

@@ -69,6 +69,27 @@ class _Problem(NamedTuple):
         """Which arguments the names in the library's messages mean."""
         return f"A is {self.first.array.name}, B is {self.second.array.name}, {output} is out"
 
+    def descriptor(self, alpha: ctypes.c_float, beta: ctypes.c_float) -> Gemm:
+        """The library's call, without C, bias and activation; alpha and beta must outlive it."""
+        m, n, k = self.sizes
+        first, second, out_type = (self.first.strided(), self.second.strided(),
+                                   DATA_TYPES[self.out.dtype])
+        return Gemm(
+            atype=DATA_TYPES[self.first.array.dtype], btype=DATA_TYPES[self.second.array.dtype],
+            ctype=out_type, dtype=out_type, transa=self.first.operation,
+            transb=self.second.operation, m=m, n=n, k=k, batch_count=self.batch,
+            alpha=ctypes.addressof(alpha), beta=ctypes.addressof(beta), A=first[0], lda=first[1],
+            stride_a=first[2], B=second[0], ldb=second[1], stride_b=second[2],
+            D=self.out.pointer, ldd=self.matrix.ld, stride_d=batch_stride(self.out))
+
+
+def activation_number(activation: Optional[str]) -> int:
+    """A mygemmActivation_t by name."""
+    if activation not in ACTIVATIONS:
+        names = ", ".join(map(repr, ACTIVATIONS))
+        raise ValueError(f"activation = {activation!r} is none of: {names}")
+    return ACTIVATIONS[activation]
+
 
 def result_dtype(arguments: Arguments, dtype: Optional[object], call: str) -> str:
     """The type of a product's elements: that of out or c, or the one asked for, or that of a.
@@ -190,24 +211,14 @@ def gemm(a: ArrayT, b: AnyArray, *, c: Optional[AnyArray] = None, bias: Optional
     alpha, beta = as_float32("alpha", alpha), as_float32("beta", beta)
     if beta != 0 and out is None and c is None:
         raise ValueError(f"beta = {beta:g} needs c or out, which it is a multiple of")
-    if activation not in ACTIVATIONS:
-        names = ", ".join(map(repr, ACTIVATIONS))
-        raise ValueError(f"activation = {activation!r} is none of: {names}")
+    activation_mode = activation_number(activation)
     optional = {name: x for name, x in (("c", c), ("bias", bias)) if x is not None}
     arguments = Arguments(a=a, b=b, **optional, out=out)
     out_dtype = result_dtype(arguments, dtype, "gemm")
     p = _prepare("gemm", arguments, transa, transb, out_dtype)
-    m, n, k = p.sizes
     c_alpha, c_beta = ctypes.c_float(alpha), ctypes.c_float(beta)
-    first, second = p.first.strided(), p.second.strided()
-    out_type = DATA_TYPES[out_dtype]
-    descriptor = Gemm(
-        atype=DATA_TYPES[p.first.array.dtype], btype=DATA_TYPES[p.second.array.dtype],
-        ctype=out_type, dtype=out_type, transa=p.first.operation, transb=p.second.operation, m=m,
-        n=n, k=k, batch_count=p.batch, activation=ACTIVATIONS[activation],
-        alpha=ctypes.addressof(c_alpha), beta=ctypes.addressof(c_beta), A=first[0], lda=first[1],
-        stride_a=first[2], B=second[0], ldb=second[1], stride_b=second[2], D=p.out.pointer,
-        ldd=p.matrix.ld, stride_d=batch_stride(p.out))
+    descriptor = p.descriptor(c_alpha, c_beta)
+    descriptor.activation = activation_mode
     if c is not None:
         addend = arguments["c"]
         one = p.shape[-2:]
@@ -216,7 +227,7 @@ def gemm(a: ArrayT, b: AnyArray, *, c: Optional[AnyArray] = None, bias: Optional
         descriptor.C, descriptor.ldc = addend.pointer, matrix_in_order(addend, p.matrix).ld
         descriptor.stride_c = batch_stride(addend)
     if bias is not None:
-        descriptor.bias, descriptor.stride_bias = _bias(arguments["bias"], p)
+        descriptor.bias, descriptor.stride_bias = column_bias(arguments["bias"], p)
     with Call(arguments, math) as call:
         call.give_workspace(lib.mygemm_gemm_workspace_size, ctypes.byref(descriptor))
         check(lib.mygemm_gemm(call.handle, ctypes.byref(descriptor)), "gemm", p.names("D"))
@@ -224,7 +235,7 @@ def gemm(a: ArrayT, b: AnyArray, *, c: Optional[AnyArray] = None, bias: Optional
     return written
 
 
-def _bias(x: Array, p: _Problem) -> tuple[int, int]:
+def column_bias(x: Array, p: _Problem) -> tuple[int, int]:
     """Pointer and stride of a bias for each column of the result."""
     columns = p.shape[-1]
     if x.shape not in ((columns,), (p.batch, columns), (1, columns)):

@@ -20,6 +20,8 @@ ABI = (0, 1)
 # mygemmBackend_t, mygemmOperation_t
 BACKEND_AUTO, BACKEND_CUDA, BACKEND_HOST = 0, 1, 2
 OP_N, OP_T = 0, 1
+# mygemmPointerMode_t
+POINTER_MODE_HOST, POINTER_MODE_DEVICE = 0, 1
 # mygemmDataType_t, mygemmMathMode_t, mygemmActivation_t, mygemmSoftmaxMode_t and
 # mygemmIndexType_t by this package's names
 DATA_TYPES = {"float32": 0, "float16": 2, "bfloat16": 14}
@@ -69,6 +71,20 @@ class Gemm(ctypes.Structure):
                             **fields})
 
 
+class Groups(ctypes.Structure):
+    """mygemmGroups_t; without arguments as MYGEMM_GROUPS_INIT."""
+
+    _fields_ = [
+        ("struct_size", c_size_t), ("m", c_void_p), ("n", c_void_p), ("k", c_void_p),
+        ("lda", c_void_p), ("ldb", c_void_p), ("ldc", c_void_p), ("ldd", c_void_p),
+        ("total", c_int64), ("index_type", c_int32), ("location", c_int32),
+        ("stacked", c_int32), ("ends", c_int32)]
+
+    def __init__(self, **fields: object):
+        super().__init__(**{"struct_size": ctypes.sizeof(Groups),
+                            "index_type": INDEX_TYPES["int32"], **fields})
+
+
 class CrossEntropy(ctypes.Structure):
     """mygemmCrossEntropy_t; without arguments as MYGEMM_CROSS_ENTROPY_INIT."""
 
@@ -110,6 +126,7 @@ _TYPED = [c_void_p, c_int, c_int64]      # matrix, type, leading dimension
 _TEXT = [c_char_p, c_size_t, POINTER(c_size_t)]
 _BYTES = [POINTER(c_size_t)]
 _GEMM = [c_void_p, c_int, c_int, *_SIZES]
+_GROUPED = [POINTER(Gemm), POINTER(Groups)]
 _ROWS = [c_void_p, c_int, c_int64, c_int64]
 _TRANSPOSE = [c_void_p, c_size_t, c_int64, c_int64]
 
@@ -125,6 +142,7 @@ _ARGUMENTS = {
     "sgemm_strided_batched": [*_GEMM, POINTER(c_float), *_STRIDED, *_STRIDED, POINTER(c_float),
                               *_STRIDED, c_int64],
     "gemm": [c_void_p, POINTER(Gemm)],
+    "gemm_grouped": [c_void_p, *_GROUPED],
     "softmax": [*_ROWS, c_float, *_TYPED, *_TYPED],
     "softmax_backward": [*_ROWS, c_float, *_TYPED, *_TYPED, *_TYPED],
     "softmax_ex": [c_void_p, POINTER(MaskedSoftmax)],
@@ -132,6 +150,7 @@ _ARGUMENTS = {
     "transpose_strided_batched": [*_TRANSPOSE, *_STRIDED, *_STRIDED, c_int64],
     "sgemm_workspace_size": [*_GEMM, c_int64, *_BYTES],
     "gemm_workspace_size": [c_void_p, POINTER(Gemm), *_BYTES],
+    "gemm_grouped_workspace_size": [c_void_p, *_GROUPED, *_BYTES],
     "softmax_workspace_size": [*_ROWS, c_int, c_int, *_BYTES],
     "softmax_ex_workspace_size": [c_void_p, POINTER(MaskedSoftmax), *_BYTES],
     "cross_entropy_workspace_size": [c_void_p, POINTER(CrossEntropy), *_BYTES],
@@ -139,6 +158,7 @@ _ARGUMENTS = {
     "explain_sgemm": [c_void_p, c_char_p, *_GEMM[1:], *_STRIDED, *_STRIDED, *_STRIDED, c_int64,
                       *_TEXT],
     "explain_gemm": [c_void_p, c_char_p, POINTER(Gemm), *_TEXT],
+    "explain_gemm_grouped": [c_void_p, c_char_p, *_GROUPED, *_TEXT],
     "explain_softmax": [c_void_p, c_char_p, *_ROWS[1:], *_TYPED, *_TYPED, *_TEXT],
     "explain_softmax_backward": [c_void_p, c_char_p, *_ROWS[1:], *_TYPED, *_TYPED, *_TYPED,
                                  *_TEXT],

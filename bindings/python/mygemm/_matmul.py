@@ -9,7 +9,7 @@ from ._arrays import Array, check_writable
 from ._calls import Arguments, Call
 from ._gemm import blas_problem, result_dtype
 from ._layouts import check_shape
-from ._library import DATA_TYPES, Gemm, check, lib
+from ._library import check, lib
 from ._types import AnyArray, ArrayT
 
 
@@ -112,7 +112,6 @@ def matmul(a: ArrayT, b: AnyArray, out: Optional[ArrayT] = None, *,
     (count, along), outer = axes[-1], axes[:-1]
     if outer and 0 not in shape:
         _refuse_overlap(target, (left, right))
-    out_type = DATA_TYPES[out_dtype]
     one, zero = ctypes.c_float(1), ctypes.c_float(0)
     with Call(arguments, math) as call:
         for index in itertools.product(*(range(extent) for extent, _ in outer)):
@@ -122,14 +121,7 @@ def matmul(a: ArrayT, b: AnyArray, out: Optional[ArrayT] = None, *,
                     shape=(count, *x.shape[-2:]), strides=(along[operand], *x.strides[-2:]))
                 for operand, x in enumerate((left, right, target)))
             p = blas_problem(first, second, third)
-            (m, n, k), x, y = p.sizes, p.first.strided(), p.second.strided()
-            descriptor = Gemm(
-                atype=DATA_TYPES[p.first.array.dtype], btype=DATA_TYPES[p.second.array.dtype],
-                ctype=out_type, dtype=out_type, m=m, n=n, k=k,
-                transa=p.first.operation, transb=p.second.operation, batch_count=count,
-                alpha=ctypes.addressof(one), beta=ctypes.addressof(zero), A=x[0], lda=x[1],
-                stride_a=x[2], B=y[0], ldb=y[1], stride_b=y[2], D=p.out.pointer,
-                ldd=p.matrix.ld, stride_d=along[2])
+            descriptor = p.descriptor(one, zero)
             if not any(index):
                 call.give_workspace(lib.mygemm_gemm_workspace_size, ctypes.byref(descriptor))
             check(lib.mygemm_gemm(call.handle, ctypes.byref(descriptor)), "matmul", p.names("D"))

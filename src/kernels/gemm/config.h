@@ -56,27 +56,38 @@ struct GemmConfig : LaunchConfig {
   bool long_is_m = false, k_major = false;
 };
 
+constexpr bool takes(const GemmFigures& figures, Takes operands) {
+  return (static_cast<int>(figures.takes) & static_cast<int>(operands)) != 0;
+}
 constexpr bool takes(const GemmKernel& kernel, Takes operands) {
-  return (static_cast<int>(kernel.figures.takes) & static_cast<int>(operands)) != 0;
+  return takes(kernel.figures, operands);
 }
 
-inline const char* unfit_for(const GemmKernel& kernel, const GemmFacts& facts) {
-  if (!takes(kernel, facts.operands)) {
-    switch (kernel.figures.takes) {
+// The reason why a kernel of these figures is not made for such products, or nullptr.
+inline const char* refusal_of(const GemmFigures& figures, const GemmFacts& facts) {
+  if (!takes(figures, facts.operands)) {
+    switch (figures.takes) {
       case Takes::kFp32: return "takes FP32 operands";
       case Takes::k16Bit: return "takes operands of 16 bits";
       case Takes::kMixed: return "takes an FP32 operand and one of 16 bits";
       default: return "takes operands of other types";
     }
   }
-  if (facts.order && kernel.figures.order != facts.order) return facts.order->refusal;
+  if (facts.order && figures.order != facts.order) return facts.order->refusal;
   const bool full = facts.problem.fill == MYGEMM_FILL_FULL;
-  return full || kernel.figures.triangles ? nullptr : "computes all of D, not a triangle";
+  return full || figures.triangles ? nullptr : "computes all of D, not a triangle";
+}
+
+inline const char* unfit_for(const GemmKernel& kernel, const GemmFacts& facts) {
+  return refusal_of(kernel.figures, facts);
 }
 
 inline double least_seconds(const GemmKernel& kernel, const GemmFacts& facts) {
   return least_seconds(kernel.figures.bound, facts);
 }
+
+// The least of all kernels that fit the product.
+double least_seconds(const GemmProblem& p, const DeviceTraits& device);
 
 namespace estimate {
 

@@ -1,10 +1,7 @@
 // Matrix product, step 1 of the ladder: one thread per element of C, straight from global memory.
 // Runs every problem: any element types, op, size, leading dimension, alignment and batch.
-#include "kernels/epilogue.cuh"
-#include "kernels/gemm/strided.cuh"
-#include "kernels/gemm/textbook.h"
+#include "kernels/gemm/naive.cuh"
 #include "kernels/launch.h"
-#include "ptx/grid.cuh"
 
 namespace mygemm {
 namespace {
@@ -23,38 +20,18 @@ __global__ void gemm_naive(const GemmProblem p, const int64_t tiles_m, const int
     const int64_t j =
         tile / tiles_m % tiles_n * TileNaive::kBlockN + threadIdx.x / TileNaive::kBlockM;
     if (i >= p.m || j >= p.n || !p.fills(i, j)) continue;
-    float sum = 0.0f;
-    if (depth > 0) {
-      const StridedOperand<OfA> a = operand_a<OfA>(p, batch);
-      const StridedOperand<OfB> b = operand_b<OfB>(p, batch);
-      for (int64_t k = 0; k < depth; ++k) sum = fmaf(a.at(i, k), b.at(j, k), sum);
-    }
-    ptx::launch_dependents();
-    Out* d = p.d.matrix<Out>(batch) + i + j * p.d.ld;
-    with_masked_epilogue<Out>(p, scalars, {batch, i, j},
-                              [&](const auto& epilogue) { store_result(d, 0, 0, sum, epilogue); });
+    compute_element<OfA, OfB, Out>(p, scalars, depth, {batch, i, j});
   }
-}
-
-// An FP32 operand has FP32 results.
-auto instance_for(const GemmProblem& p) {
-  return with_operand_types(p.a.type, p.b.type, [&](auto a, auto b) {
-    using OfA = decltype(a);
-    using OfB = decltype(b);
-    if constexpr (sizeof(OfA) == sizeof(float) || sizeof(OfB) == sizeof(float)) {
-      return gemm_naive<OfA, OfB, float>;
-    } else {
-      return with_element_type(p.d.type,
-                               [](auto out) { return gemm_naive<OfA, OfB, decltype(out)>; });
-    }
-  });
 }
 
 }  // namespace
 
 Status cuda::launch_gemm_naive(const GemmProblem& p, const GemmConfig& config,
                                const LaunchContext& context) {
-  return launch(context, instance_for(p), config, p, config.tiles_m, config.tiles_n);
+  return with_naive_types(p, [&](auto a, auto b, auto out) {
+    return launch(context, gemm_naive<decltype(a), decltype(b), decltype(out)>, config, p,
+                  config.tiles_m, config.tiles_n);
+  });
 }
 
 }  // namespace mygemm

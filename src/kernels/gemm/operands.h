@@ -53,7 +53,7 @@ inline bool has_shifted_maps(const Operand& x, int64_t lines, int64_t batch_coun
 
 // The transposed product, D^T = op(B)^T op(A)^T. C, D and the bias stay as they are: a kernel that
 // computes it stores the transpose of its results.
-inline GemmProblem transposed(const GemmProblem& p) {
+constexpr GemmProblem transposed(const GemmProblem& p) {
   GemmProblem q = p;
   q.transa = !p.transb, q.transb = !p.transa;
   q.m = p.n, q.n = p.m;

@@ -308,4 +308,16 @@ const SumOrder* order_to_keep(const GemmProblem& p, const DeviceTraits& device) 
   return nullptr;
 }
 
+double least_seconds(const GemmProblem& p, const DeviceTraits& device) {
+  const GemmFacts facts(p, device);
+  double least = GemmBound::kNoLimit;
+  for (const GemmKernel& kernel : kKernels) {
+    const bool of_device = kernel.min_cc <= device.cc && device.cc <= kernel.max_cc;
+    if (of_device && !refusal_of(kernel.figures, facts)) {
+      least = std::min(least, least_seconds(kernel.figures.bound, facts));
+    }
+  }
+  return least;
+}
+
 }  // namespace mygemm

@@ -89,6 +89,14 @@ class TileLoader {
   int extent_, i_, k_;
 };
 
+// The product of which a block computes a tile, where there is one. Other arguments than these are
+// those of kernels/grouped/.
+__device__ __forceinline__ bool has_tile(const WarpTiledArgs&) { return true; }
+template <class Tile>
+__device__ __forceinline__ const GemmProblem& problem_of_block(const WarpTiledArgs& args) {
+  return args.p;
+}
+
 // Which tile a block computes. Blocks that run together walk a band of kBand tiles of m, so that
 // they share columns of A and B in L2.
 struct TileIndex {
@@ -206,14 +214,15 @@ __device__ __forceinline__ void store_tile(
 
 }  // namespace warptiled
 
-template <class Tile, OperandLoad kLoadA, OperandLoad kLoadB>
+template <class Tile, OperandLoad kLoadA, OperandLoad kLoadB, class Args = WarpTiledArgs>
 __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
-    gemm_warptiled(const WarpTiledArgs args) {
+    gemm_warptiled(const Args args) {
   using namespace warptiled;
   [[maybe_unused]] constexpr int kUnrolled = unrolled_steps<Tile::kBlockK>();
   auto& shared = shared_storage<typename Tile::SharedStorage>();
-  const GemmProblem& p = args.p;
   ptx::wait_for_previous_grid();
+  if (!has_tile(args)) return;
+  const GemmProblem& p = problem_of_block<Tile>(args);
   const TileIndex tile = tile_of_block(args, blockIdx.x);
   const int64_t i0 = tile.m * Tile::kBlockM, j0 = tile.n * Tile::kBlockN;
   if (!p.fills_some(i0, j0, Tile::kBlockM, Tile::kBlockN)) return;

@@ -46,8 +46,8 @@ contains
 end module expectations
 
 module calls_32
-  use, intrinsic :: iso_c_binding, only: c_float, c_int, c_int16_t, c_loc, c_null_ptr, c_ptr, &
-    c_size_t, ik => c_int32_t
+  use, intrinsic :: iso_c_binding, only: c_float, c_int, c_int16_t, c_int64_t, c_loc, &
+    c_null_ptr, c_ptr, c_size_t, ik => c_int32_t
   use expectations
   use mygemm
   implicit none
@@ -56,8 +56,8 @@ module calls_32
 end module calls_32
 
 module calls_64
-  use, intrinsic :: iso_c_binding, only: c_float, c_int, c_int16_t, c_loc, c_null_ptr, c_ptr, &
-    c_size_t, ik => c_int64_t
+  use, intrinsic :: iso_c_binding, only: c_float, c_int, c_int16_t, c_int64_t, c_loc, &
+    c_null_ptr, c_ptr, c_size_t, ik => c_int64_t
   use expectations
   use mygemm
   implicit none

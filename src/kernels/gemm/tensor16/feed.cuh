@@ -38,15 +38,17 @@ struct Announced {
   }
 };
 
-template <class Tile>
+template <class Tile, class Item = Announced>
 struct SharedStorage {
   alignas(1024) unsigned char a[Tile::kStages][Tile::kStageA];
   alignas(1024) unsigned char b[Tile::kStages][Tile::kStageB];
   alignas(1024) unsigned char results[Tile::kConsumerWarps][Tile::kBoxes][Tile::kBoxBytes];
   uint64_t full[Tile::kStages];  // operands are there
   uint64_t free[Tile::kStages];  // products have read them, in all blocks of the cluster
-  uint64_t turn[2];              // FP32 rows: of a consumer warpgroup, to start products
-  Announced items[Tile::kStages];
+  // FP32 rows: of a consumer warpgroup, to start products. Grouped products: the first is filled by
+  // a step that is cut off at the end of k.
+  uint64_t turn[2];
+  Item items[Tile::kStages];
   int block;  // the number of this block, or cluster, in the schedule
 };
 

@@ -46,27 +46,36 @@ struct Operands {
   static constexpr Major kA = kA_, kB = kB_;
 };
 
-// Calls body with the Operands of a problem; kBf16Alone: those that are not FP32 are BF16.
+// Calls body with the Operands of a product; kBf16Alone: those that are not FP32 are BF16.
 template <bool kBf16Alone, class Body>
-__device__ __forceinline__ void with_operands(const GemmProblem& p, const Body& body) {
+__device__ __forceinline__ void with_operands(bool transa, bool transb, mygemmDataType_t type,
+                                              const Body& body) {
   const auto of_type = [&](auto bf16) {
     const auto of_majors = [&](auto a, auto b) {
       body(Operands<decltype(bf16)::value, decltype(a)::value, decltype(b)::value>{});
     };
     using K = std::integral_constant<Major, Major::kK>;
     using MN = std::integral_constant<Major, Major::kMN>;
-    if (p.transa) return p.transb ? of_majors(K{}, MN{}) : of_majors(K{}, K{});
-    return p.transb ? of_majors(MN{}, MN{}) : of_majors(MN{}, K{});
+    if (transa) return transb ? of_majors(K{}, MN{}) : of_majors(K{}, K{});
+    return transb ? of_majors(MN{}, MN{}) : of_majors(MN{}, K{});
   };
   if constexpr (kBf16Alone) {
     return of_type(std::true_type{});
   } else {
-    return p.a.type == MYGEMM_R_16BF ? of_type(std::true_type{}) : of_type(std::false_type{});
+    return type == MYGEMM_R_16BF ? of_type(std::true_type{}) : of_type(std::false_type{});
   }
 }
 
-// Adds the products of `steps` k steps to `sum`, those in the ring of `s` from `place` on.
-template <class Operands, class Tile, class Shared>
+// The first of an array's elements, which stay in registers.
+template <int kCount, int kAll>
+__device__ __forceinline__ float (&first_of(float (&all)[kAll]))[kCount] {
+  static_assert(kCount <= kAll);
+  return reinterpret_cast<float(&)[kCount]>(all);
+}
+
+// Adds the products of `steps` k steps to `sum`, those in the ring of `s` from `place` on; of the
+// first kColumns columns.
+template <class Operands, class Tile, int kColumns = Tile::kColumns, class Shared>
 __device__ __forceinline__ void multiply(Results<Tile>& sum, Shared& s,
                                          persistent::RingPlace<Tile::kStages>& place, int steps,
                                          int warp, int lane) {
@@ -89,8 +98,8 @@ __device__ __forceinline__ void multiply(Results<Tile>& sum, Shared& s,
     ptx::wgmma_fence();
 #pragma unroll
     for (int g = 0; g < kGroups; ++g) {
-      ptx::wgmma_16<Operands::kBf16, Tile::kColumns, kMNMajorA, kMNMajorB>(
-          sum, stage_a + g * kNextA, stage_b + g * kNextB, true);
+      ptx::wgmma_16<Operands::kBf16, kColumns, kMNMajorA, kMNMajorB>(
+          first_of<kColumns / 2>(sum), stage_a + g * kNextA, stage_b + g * kNextB, true);
     }
     ptx::wgmma_commit();
     ptx::wgmma_wait_for_operands<1>();
@@ -98,7 +107,7 @@ __device__ __forceinline__ void multiply(Results<Tile>& sum, Shared& s,
     previous = place.slot;
     place.advance(1);
   }
-  ptx::wgmma_wait(sum);
+  ptx::wgmma_wait(first_of<kColumns / 2>(sum));
   free_stage(&s.free[previous]);
   if (steps == 0) place.advance(1);
 }

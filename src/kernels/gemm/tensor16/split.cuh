@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
     Results<Tile> sum = {};
     persistent::RingPlace<Tile::kStages> place;
     if (block.steps > 0) {
-      with_operands<false>(args.p, [&](auto operands) {
+      with_operands<false>(args.p.transa, args.p.transb, args.p.a.type, [&](auto operands) {
         multiply<decltype(operands), Tile>(sum, s, place, block.steps, warp, lane);
       });
     }

@@ -190,20 +190,22 @@ __device__ __forceinline__ void write_columns(unsigned char (&box)[Tile::kBoxByt
   }
 }
 
-// Stores alpha * sum by the accelerator, box after box; it leaves out what is outside D.
-template <class T, bool kInRows, class Tile, int kFirst = 0>
+// Stores alpha * sum by the accelerator, box after box; it leaves out what is outside D. kSome: the
+// first `columns` columns alone, which are whole boxes.
+template <class T, bool kInRows, class Tile, bool kSome = false, int kFirst = 0>
 __device__ __forceinline__ void store_mapped(Boxes<Tile>& boxes, const Results<Tile>& sum,
                                              float alpha, const ResultMaps& d, const WarpPlace& at,
-                                             int lane) {
+                                             int lane, int columns = 0) {
   constexpr int kOfBox = Tile::kLineBytes / static_cast<int>(sizeof(T));
   if constexpr (kFirst < Tile::kColumns) {
+    if (kSome && kFirst >= columns) return;
     constexpr int kCount = std::min(kOfBox, Tile::kColumns - kFirst);
     auto& box = boxes[kFirst / kOfBox % Tile::kBoxes];
     const OperandMap& map = kCount == kOfBox ? d.whole : d.rest;
     // The box before may still be read; of the tile before it is this one where their number is
     // odd.
     constexpr bool kSameBox =
-        kFirst == 0 && (Tile::kColumns + kOfBox - 1) / kOfBox % Tile::kBoxes != 0;
+        kSome || (kFirst == 0 && (Tile::kColumns + kOfBox - 1) / kOfBox % Tile::kBoxes != 0);
     if (lane == 0) ptx::tma_wait_for_reads_of_stores<kSameBox ? 0 : Tile::kBoxes - 1>();
     __syncwarp();
     if constexpr (kInRows) {
@@ -220,7 +222,7 @@ __device__ __forceinline__ void store_mapped(Boxes<Tile>& boxes, const Results<T
                         at.batch * map.batch_step);
       ptx::tma_commit_stores();
     }
-    store_mapped<T, kInRows, Tile, kFirst + kOfBox>(boxes, sum, alpha, d, at, lane);
+    store_mapped<T, kInRows, Tile, kSome, kFirst + kOfBox>(boxes, sum, alpha, d, at, lane, columns);
   }
 }
 
@@ -250,12 +252,12 @@ __device__ __forceinline__ void write_chunk(Boxes<Tile>& boxes, const Results<Ti
   }
 }
 
-// Stores through the epilogue: sums go through the boxes as floats, so that lanes have neighbours
-// in memory, which they load and store together.
+// Stores through the epilogue, columns from `first` on, a multiple of 64: sums go through the boxes
+// as floats, so that lanes have neighbours in memory, which they load and store together.
 template <class T, bool kInRows, class Tile>
 __device__ __forceinline__ void store_through(Boxes<Tile>& boxes, const Results<Tile>& sum,
                                               const GemmProblem& p, const Scalars& scalars,
-                                              const WarpPlace& at, int lane) {
+                                              const WarpPlace& at, int lane, int first = 0) {
   constexpr int kOfBox = Tile::kLineBytes / 4, kChunk = Tile::kBoxes * kOfBox;  // columns
   constexpr int kLanes = (kInRows ? kChunk : 16) / 4;                           // of a line of D
   const int rows = static_cast<int>(min(p.m - at.row, int64_t{16}));
@@ -266,7 +268,7 @@ __device__ __forceinline__ void store_through(Boxes<Tile>& boxes, const Results<
   // The accelerator's stores of the tile before read the boxes.
   if (lane == 0) ptx::tma_wait_for_reads_of_stores();
 #pragma unroll 1
-  for (int chunk = 0; chunk * kChunk < columns; ++chunk) {
+  for (int chunk = first / kChunk; chunk * kChunk < columns; ++chunk) {
     __syncwarp();
     write_chunk<kInRows, Tile>(boxes, sum, chunk, lane);
     __syncwarp();

@@ -62,7 +62,7 @@ __device__ __forceinline__ void consume(SharedStorage<Tile>& s, const persistent
 #pragma unroll
     for (float& x : sum) x = 0.0f;
     // One kernel for all operands: their main loops are small beside the stores.
-    with_operands<Tile::kFp32Rows>(args.p, [&](auto operands) {
+    with_operands<Tile::kFp32Rows>(args.p.transa, args.p.transb, args.p.a.type, [&](auto operands) {
       using Operands = decltype(operands);
       const int warp = thread_of_consumers() / 32;
       if constexpr (Tile::kFp32Rows) {
