@@ -28,6 +28,7 @@ Status make_groups(bool host, const mygemmGroups_t& given, int64_t products, Gro
              .total = given.total,
              .type = static_cast<mygemmIndexType_t>(given.index_type)};
   groups->on_device = given.location == MYGEMM_POINTER_MODE_DEVICE && !host;
+  if (groups->all_alike()) groups->on_device = false;
   if (!given.stacked) {
     return given.ends ? fail(MYGEMM_STATUS_INVALID_VALUE, "ends = 1, but stacked = 0")
                       : MYGEMM_STATUS_SUCCESS;
@@ -118,8 +119,8 @@ mygemmStatus_t mygemm_explain_gemm_grouped(mygemmHandle_t handle, const char* de
                                            char* text, size_t capacity, size_t* length) {
   return guarded([&] {
     GroupedProblem problem;
-    const bool host =
-        device ? std::strcmp(device, "host") == 0 : handle != nullptr && handle->on_host();
+    // Arrays that are said to be on the device are read for a handle on the host alone.
+    const bool host = handle && handle->on_host() && (!device || std::strcmp(device, "host") == 0);
     RETURN_IF_ERROR(make_problem(handle, host, call, groups, &problem));
     complete_leading_dimensions(&problem);
     return explain_call(handle, device, problem, text, capacity, length);

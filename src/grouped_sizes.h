@@ -28,8 +28,8 @@ constexpr ProductSizes sizes_of(const GroupedProblem& p, int64_t i, int64_t sum)
   }
   int64_t own = g.element(g.stacked_sizes(), i);
   if (g.ends) {
-    sum = i == 0 ? 0 : g.element(g.stacked_sizes(), i - 1);
-    own -= sum;
+    sum = i == 0 ? 0 : size_within(g.element(g.stacked_sizes(), i - 1), g.total);
+    own = size_within(own, g.total) - sum;
   }
   const int64_t before = size_within(sum, g.total);
   const auto part = [&](int64_t most) {

@@ -44,13 +44,19 @@ bool size_ok(const Groups& g, const char* argument, const void* array, int64_t i
                 number(size), argument, number(most));
 }
 
+// The leading dimension of a matrix of rows x columns elements.
 bool own_ld_ok(const Groups& g, const char* argument, const void* array, int64_t i, int64_t rows,
-               const char* rule) {
+               int64_t columns, mygemmDataType_t type, const char* rule) {
   if (!array) return true;
   const int64_t ld = g.element(array, i);
-  return ld >= std::max<int64_t>(1, rows) ||
-         refuse("%s[%lld] = %lld of groups is smaller than %s = %lld", argument, number(i),
-                number(ld), rule, number(std::max<int64_t>(1, rows)));
+  if (ld < std::max<int64_t>(1, rows)) {
+    return refuse("%s[%lld] = %lld of groups is smaller than %s = %lld", argument, number(i),
+                  number(ld), rule, number(std::max<int64_t>(1, rows)));
+  }
+  return rows == 0 || columns == 0 ||
+         elements_of(columns, rows, ld) <= kAddressSpace / element_bytes(type) ||
+         refuse("%s[%lld] = %lld of groups places %lld columns beyond the address space", argument,
+                number(i), number(ld), number(columns));
 }
 
 bool end_ok(const GroupedProblem& p, const char* argument, int64_t i, int64_t most) {
@@ -94,10 +100,12 @@ bool elements_ok(const GroupedProblem& p) {
     const ProductSizes sizes = sizes_of(p, i, 0);
     q.m = sizes.m, q.n = sizes.n, q.k = sizes.k;
     const bool ta = q.transa, tb = q.transb;
-    if (!own_ld_ok(g, "lda", g.lda, i, q.a_rows(), ta ? "max(1, k)" : "max(1, m)") ||
-        !own_ld_ok(g, "ldb", g.ldb, i, q.b_rows(), tb ? "max(1, n)" : "max(1, k)") ||
-        (!in_place && !own_ld_ok(g, "ldc", g.ldc, i, q.m, "max(1, m)")) ||
-        !own_ld_ok(g, "ldd", g.ldd, i, q.m, "max(1, m)")) {
+    if (!own_ld_ok(g, "lda", g.lda, i, q.a_rows(), q.a_cols(), q.a.type,
+                   ta ? "max(1, k)" : "max(1, m)") ||
+        !own_ld_ok(g, "ldb", g.ldb, i, q.b_rows(), q.b_cols(), q.b.type,
+                   tb ? "max(1, n)" : "max(1, k)") ||
+        (!in_place && !own_ld_ok(g, "ldc", g.ldc, i, q.m, q.n, q.c.type, "max(1, m)")) ||
+        !own_ld_ok(g, "ldd", g.ldd, i, q.m, q.n, q.d.type, "max(1, m)")) {
       return false;
     }
   }
@@ -155,9 +163,10 @@ bool stacked_pointers_ok(const GroupedProblem& p) {
           "D overlaps C (where C is D, pointer, leading dimension and stride are the same)");
     }
   }
-  if (!q.epilogue.bias || p.most.m == 0) return true;
-  if (!make_footprint("bias", q.epilogue.bias, 1, p.most.m, p.most.m, q.batch_count,
-                      q.epilogue.stride_bias, element_bytes(q.d.type), &bias)) {
+  const int64_t rows = std::min(p.most.m, q.m);  // the most that a product has
+  if (!q.epilogue.bias || rows == 0) return true;
+  if (!make_footprint("bias", q.epilogue.bias, 1, rows, rows, q.batch_count, q.epilogue.stride_bias,
+                      element_bytes(q.d.type), &bias)) {
     return false;
   }
   return !overlap(bias, d) || refuse("D overlaps bias");

@@ -29,16 +29,20 @@ extern "C" {
  *   m: op(A) is total x k, and C and D are total x n; B has strides
  *   n: op(B) is k x total, and C and D are m x total; A has strides
  *   k: op(A) is m x total and op(B) is total x n; C and D have strides
- * Product i begins behind the sizes of those before it. Sizes add up to total at most; the rest of
- * the matrices is neither read nor written. On the device, what is beyond total does not count.
+ * Product i begins behind the sizes of those before it. Sizes add up to total at most. On the
+ * device, what is beyond total does not count; ends must not fall.
+ * Matrices have room for the call's m, n and k, or for total. Of D, C and the bias the elements of
+ * products alone are read and written; of A and B others may be read, and have no effect.
  * So Y = X W_i^T of row-major X (tokens x inputs) and W_i (outputs x inputs) is a product of
  * operations T and N: A is W with stride_a = inputs * outputs, B is X, D is Y, and n is stacked.
  *
- * D must not overlap what is read, nor one D_i another; that is not checked where matrices have
- * pointers or leading dimensions of their own. aux, sums and triangles are not supported. On a GPU,
+ * D must not overlap what is read, the arrays of groups included, nor one D_i another; that is not
+ * checked for these arrays, nor where matrices have pointers or leading dimensions of their own.
+ * Where C is D, ldc does not count. aux, sums and triangles are not supported. On a GPU,
  * sizes on the device need a workspace of mygemm_gemm_grouped_workspace_size; without it, those in
  * host memory have the products computed one by one.
- * Errors: those of mygemm_gemm, and NOT_SUPPORTED for sizes on the device without a workspace. */
+ * Errors: those of mygemm_gemm, and NOT_SUPPORTED for sizes on the device without a workspace, of
+ * more than 2^24 products, or whose batch-invariant order needs each product planned by itself. */
 MYGEMM_API mygemmStatus_t mygemm_gemm_grouped(mygemmHandle_t handle, const mygemmGemm_t *call,
                                               const mygemmGroups_t *groups);
 

@@ -88,6 +88,15 @@ TEST(ValidateGrouped, SizesInHostMemory) {
   EXPECT_EQ(refusal(ends), "n[2] = 13 of groups (ends = 1) exceeds total = 12");
 }
 
+TEST(GroupedSizes, EndsBelow0AreCutOffToo) {
+  const StackedN stacked{{-5, 10, 12}};
+  GroupedProblem p = stacked.problem(12, 12);
+  p.groups.ends = true;
+  EXPECT_EQ(sizes_of(p, 0, 0).n, 0);
+  EXPECT_EQ(sizes_of(p, 1, 0).n, 10);
+  EXPECT_EQ(sizes_of(p, 2, 0).before, 10);
+}
+
 TEST(ValidateGrouped, SizesOnTheDeviceAreNotRead) {
   GroupedProblem p = StackedN{{5}}.problem(12, 9);
   p.groups.n = address<void>(9);
@@ -108,6 +117,11 @@ TEST(ValidateGrouped, LeadingDimensions) {
   p.groups.lda = legal.data();
   p.most.a.ld = 0;  // does not count
   EXPECT_EQ(refusal(p), "");
+  const std::vector<int64_t> huge = {8, int64_t{1} << 61};
+  p.groups.lda = huge.data();
+  EXPECT_NE(refusal(p).find("of groups places 6 columns beyond the address space"),
+            std::string::npos);
+  p.groups.lda = legal.data();
   p.most.b.ld = 3;
   EXPECT_EQ(refusal(p), "ldb = 3 is smaller than max(1, k) = 6 (transb = N)");
 }
@@ -169,6 +183,19 @@ TEST(GroupedPlan, TokensOfExperts) {
   EXPECT_STREQ(kernel_of(p), "grouped_tensor16");
   p.most = gemm(true, false, 1536, 16384, 4096, 64);
   EXPECT_STREQ(kernel_of(p), "grouped_warptiled_64x64");
+}
+
+// A tensor map has elements.
+TEST(GroupedPlan, MapsOfNothingAreNotMade) {
+  GroupedProblem p = {of_16_bits(gemm(false, true, 64, 64, 64, 4)), {}};
+  p.groups.k = address<void>(9);
+  p.groups.stacked = Stacked::kK;
+  p.groups.on_device = true;
+  EXPECT_STREQ(kernel_of(p), "grouped_tensor16_lines");
+  p.groups.total = 64;
+  EXPECT_STREQ(kernel_of(p), "grouped_tensor16");
+  p.most.epilogue.alpha.value = 0;
+  EXPECT_STREQ(kernel_of(p), "grouped_tensor16_lines");
 }
 
 TEST(GroupedPlan, ProductsThatFillTheGpuAreComputedOneByOne) {

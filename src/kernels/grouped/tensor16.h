@@ -19,6 +19,7 @@ constexpr bool is_transposed(const GroupedProblem& p) { return p.groups.m && !p.
 // The reason why tensor maps cannot bring both operands, or nullptr.
 inline const char* unfit_for_maps(const GroupedProblem& p) {
   const Groups& g = p.groups;
+  if (with_total(p).scales_only()) return "nothing is read of A and B";
   const bool stacked_k = g.stacked == Stacked::kK;
   // A map ends where k does; the end of a stacked k is cut off in shared memory.
   if (g.k && !stacked_k) return "k is not the same for all products";

@@ -18,7 +18,7 @@ __device__ __forceinline__ bool has_tile(const WarpTiledArgs& args) {
   return blockIdx.x < args.list.tiles[args.list.count];
 }
 
-// In shared memory behind the stages, for registers belong to the results.
+// In shared memory behind the stages, for registers belong to the results. Once for each block.
 template <class Tile>
 __device__ __forceinline__ const GemmProblem& problem_of_block(const WarpTiledArgs& args) {
   GemmProblem& p = shared_storage<WarpTiledStorage<Tile>>().problem;
@@ -42,7 +42,7 @@ template <class Tile>
 __device__ __forceinline__ void store_tile(
     typename Tile::SharedStorage& shared, const WarpTiledArgs& args,
     const float (&sum)[4 * Tile::kQuadsN][4 * Tile::kQuadsM]) {
-  const GemmProblem& p = problem_of_block<Tile>(args);
+  const GemmProblem& p = shared_storage<WarpTiledStorage<Tile>>().problem;
   const warptiled::TileIndex tile = tile_of_block(args, ptx::block_again());
   const TileOrigin origin{0, tile.m * Tile::kBlockM, tile.n * Tile::kBlockN};
   with_epilogue(p, Scalars(p), origin, [&](const auto& epilogue) {
