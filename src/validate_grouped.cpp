@@ -44,17 +44,21 @@ bool size_ok(const Groups& g, const char* argument, const void* array, int64_t i
                 number(size), argument, number(most));
 }
 
-// The leading dimension of a matrix of rows x columns elements.
 bool own_ld_ok(const Groups& g, const char* argument, const void* array, int64_t i, int64_t rows,
-               int64_t columns, mygemmDataType_t type, const char* rule) {
+               const char* rule) {
   if (!array) return true;
   const int64_t ld = g.element(array, i);
-  if (ld < std::max<int64_t>(1, rows)) {
-    return refuse("%s[%lld] = %lld of groups is smaller than %s = %lld", argument, number(i),
-                  number(ld), rule, number(std::max<int64_t>(1, rows)));
-  }
-  return rows == 0 || columns == 0 ||
-         elements_of(columns, rows, ld) <= kAddressSpace / element_bytes(type) ||
+  return ld >= std::max<int64_t>(1, rows) ||
+         refuse("%s[%lld] = %lld of groups is smaller than %s = %lld", argument, number(i),
+                number(ld), rule, number(std::max<int64_t>(1, rows)));
+}
+
+// The byte count of a matrix whose leading dimension is in an array.
+bool own_ld_fits(const Groups& g, const char* argument, const void* array, int64_t i, int64_t rows,
+                 int64_t columns, const Operand& x) {
+  if (!array || rows == 0 || columns == 0) return true;
+  const int64_t ld = g.element(array, i);
+  return elements_of(columns, rows, ld) <= kAddressSpace / element_bytes(x.type) ||
          refuse("%s[%lld] = %lld of groups places %lld columns beyond the address space", argument,
                 number(i), number(ld), number(columns));
 }
@@ -100,12 +104,10 @@ bool elements_ok(const GroupedProblem& p) {
     const ProductSizes sizes = sizes_of(p, i, 0);
     q.m = sizes.m, q.n = sizes.n, q.k = sizes.k;
     const bool ta = q.transa, tb = q.transb;
-    if (!own_ld_ok(g, "lda", g.lda, i, q.a_rows(), q.a_cols(), q.a.type,
-                   ta ? "max(1, k)" : "max(1, m)") ||
-        !own_ld_ok(g, "ldb", g.ldb, i, q.b_rows(), q.b_cols(), q.b.type,
-                   tb ? "max(1, n)" : "max(1, k)") ||
-        (!in_place && !own_ld_ok(g, "ldc", g.ldc, i, q.m, q.n, q.c.type, "max(1, m)")) ||
-        !own_ld_ok(g, "ldd", g.ldd, i, q.m, q.n, q.d.type, "max(1, m)")) {
+    if (!own_ld_ok(g, "lda", g.lda, i, q.a_rows(), ta ? "max(1, k)" : "max(1, m)") ||
+        !own_ld_ok(g, "ldb", g.ldb, i, q.b_rows(), tb ? "max(1, n)" : "max(1, k)") ||
+        (!in_place && !own_ld_ok(g, "ldc", g.ldc, i, q.m, "max(1, m)")) ||
+        !own_ld_ok(g, "ldd", g.ldd, i, q.m, "max(1, m)")) {
       return false;
     }
   }
@@ -163,20 +165,38 @@ bool stacked_pointers_ok(const GroupedProblem& p) {
           "D overlaps C (where C is D, pointer, leading dimension and stride are the same)");
     }
   }
-  const int64_t rows = std::min(p.most.m, q.m);  // the most that a product has
-  if (!q.epilogue.bias || rows == 0) return true;
-  if (!make_footprint("bias", q.epilogue.bias, 1, rows, rows, q.batch_count, q.epilogue.stride_bias,
-                      element_bytes(q.d.type), &bias)) {
+  if (!q.epilogue.bias || p.most.m == 0) return true;
+  if (!make_footprint("bias", q.epilogue.bias, 1, p.most.m, p.most.m, q.batch_count,
+                      q.epilogue.stride_bias, element_bytes(q.d.type), &bias)) {
     return false;
   }
   return !overlap(bias, d) || refuse("D overlaps bias");
 }
 
-// Where leading dimensions are those of arrays, the extent of matrices is not known.
-bool pointers_ok(const GroupedProblem& p) {
+// The matrices of leading dimensions in host memory, of those that a call looks at.
+bool own_lds_fit(const GroupedProblem& p) {
   const Groups& g = p.groups;
-  if (g.stacked != Stacked::kNone) return stacked_pointers_ok(p);
-  return validate(with_legal_lds(p), Check::kEverything) != Verdict::kInvalid;
+  if (!g.has_leading_dimensions() || g.on_device) return true;
+  const bool reads = !p.most.scales_only();
+  const bool reads_c = !p.most.in_place() && !p.most.epilogue.beta.is(0.0f);
+  for (int64_t i = 0; i < p.most.batch_count; ++i) {
+    GemmProblem q = p.most;
+    const ProductSizes sizes = sizes_of(p, i, 0);
+    q.m = sizes.m, q.n = sizes.n, q.k = sizes.k;
+    if ((reads && (!own_ld_fits(g, "lda", g.lda, i, q.a_rows(), q.a_cols(), q.a) ||
+                   !own_ld_fits(g, "ldb", g.ldb, i, q.b_rows(), q.b_cols(), q.b))) ||
+        (reads_c && !own_ld_fits(g, "ldc", g.ldc, i, q.m, q.n, q.c)) ||
+        !own_ld_fits(g, "ldd", g.ldd, i, q.m, q.n, q.d)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Where leading dimensions are those of arrays, overlap is not looked for: see grouped.h.
+bool pointers_ok(const GroupedProblem& p) {
+  if (p.groups.stacked != Stacked::kNone) return stacked_pointers_ok(p);
+  return validate(with_legal_lds(p), Check::kEverything) != Verdict::kInvalid && own_lds_fit(p);
 }
 
 }  // namespace
