@@ -12,16 +12,13 @@ columns. Needs PyTorch with CUDA.
 """
 import argparse
 import ctypes
-import datetime
-import json
 import random
 import re
 import statistics
-import sys
 
 import torch
 
-from torch_products import CACHE_BYTES, Gemm, Library, TYPES, graph_of, seconds_of
+from torch_products import CACHE_BYTES, Gemm, Library, TYPES, graph_of, seconds_of, write_run
 
 GRAPH_SECONDS, MOST_CALLS = 5e-3, 100
 
@@ -214,13 +211,7 @@ def main():
     library = Library(arguments.library, None, False)
     results = [measure(library, c, arguments.groups) for c in cases(arguments.seed)
                if arguments.only in c["name"]]
-    run = {"machine": {"name": torch.cuda.get_device_name(), "driver": ""},
-           "pytorch": torch.__version__, "commit": arguments.commit,
-           "date": datetime.date.today().isoformat(), "command_line": sys.argv[1:],
-           "results": results}
-    with open(arguments.out, "w") as file:
-        json.dump(run, file, indent=1)
-        file.write("\n")
+    write_run(arguments, results)
 
 
 if __name__ == "__main__":

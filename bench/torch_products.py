@@ -233,6 +233,17 @@ def measure(library, c, groups):
                        "rate": flops / peer * 1e-12, "ratio": peer / ours, "error": errors[1]}]}
 
 
+def write_run(arguments, results):
+    """The file of results, with what the run was made on and by."""
+    run = {"machine": {"name": torch.cuda.get_device_name(), "driver": ""},
+           "pytorch": torch.__version__, "commit": arguments.commit,
+           "date": datetime.date.today().isoformat(), "command_line": sys.argv[1:],
+           "results": results}
+    with open(arguments.out, "w") as file:
+        json.dump(run, file, indent=1)
+        file.write("\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("library")
@@ -251,13 +262,7 @@ def main():
     results = [measure(library, c, arguments.groups)
                for suite in arguments.suites.split(",")
                for c in cases_of(suite, arguments.seed, arguments.count)]
-    run = {"machine": {"name": torch.cuda.get_device_name(), "driver": ""},
-           "pytorch": torch.__version__, "commit": arguments.commit,
-           "date": datetime.date.today().isoformat(), "command_line": sys.argv[1:],
-           "results": results}
-    with open(arguments.out, "w") as file:
-        json.dump(run, file, indent=1)
-        file.write("\n")
+    write_run(arguments, results)
 
 
 if __name__ == "__main__":

@@ -59,19 +59,17 @@ Status make_problem(const mygemmContext* context, bool host, const mygemmGemm_t*
   RETURN_IF_ERROR(make_groups(host, *groups, call->batch_count, &problem->groups));
   GemmProblem& p = problem->most;
   // Matrices that products share have no strides.
-  switch (problem->groups.stacked) {
-    case Stacked::kM: p.a.stride = p.c.stride = p.d.stride = 0; break;
-    case Stacked::kN: p.b.stride = p.c.stride = p.d.stride = 0; break;
-    case Stacked::kK: p.a.stride = p.b.stride = 0; break;
-    default: break;
-  }
+  const Stacked stacked = problem->groups.stacked;
+  if (shares_a(stacked)) p.a.stride = 0;
+  if (shares_b(stacked)) p.b.stride = 0;
+  if (shares_d(stacked)) p.c.stride = p.d.stride = 0;
   p.update_fused();
   const char* extra = p.epilogue.has_aux()            ? "aux"
                       : p.sums.of != MYGEMM_SUMS_NONE ? "sums_of"
                       : p.fill != MYGEMM_FILL_FULL    ? "fill"
                                                       : nullptr;
   if (extra) return fail(MYGEMM_STATUS_NOT_SUPPORTED, "grouped products have no %s", extra);
-  if (p.pointer_arrays && problem->groups.stacked != Stacked::kNone) {
+  if (p.pointer_arrays && stacked != Stacked::kNone) {
     return fail(MYGEMM_STATUS_INVALID_VALUE, "stacked = 1, but D_array is not NULL");
   }
   return MYGEMM_STATUS_SUCCESS;

@@ -53,12 +53,17 @@ constexpr int64_t stacked_size(const GroupedProblem& p, const ProductSizes& size
   }
 }
 
+// The call with the sizes of a product, its matrices where they were.
+constexpr GemmProblem with_sizes(GemmProblem call, const ProductSizes& sizes) {
+  call.m = sizes.m, call.n = sizes.n, call.k = sizes.k;
+  return call;
+}
+
 // Product i, as a batch of one. Elements of pointer arrays are left where they are, and so are
 // matrices that are not read.
 constexpr GemmProblem product_of(const GroupedProblem& p, int64_t i, const ProductSizes& sizes) {
   const Groups& g = p.groups;
-  GemmProblem q = p.most;
-  q.m = sizes.m, q.n = sizes.n, q.k = sizes.k;
+  GemmProblem q = with_sizes(p.most, sizes);
   q.batch_count = 1;
   // along: elements from one of the stacked size to the next, 0 where the matrices have strides.
   const auto place = [&](Operand* x, const void* lds, int64_t along) {

@@ -101,7 +101,8 @@ std::string describe(const GemmProblem& p) {
 // The words of the product with the most of all sizes, and how they differ.
 std::string describe(const GroupedProblem& p) {
   const Groups& g = p.groups;
-  std::string words = "gemm_grouped" + describe(p.most).substr(describe(p.most).find(' '));
+  const std::string product = describe(p.most);
+  std::string words = "gemm_grouped" + product.substr(product.find(' '));
   std::string differing;
   const auto add = [&](const char* name, const void* array) {
     if (array) differing += differing.empty() ? name : std::string(",") + name;

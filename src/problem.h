@@ -151,6 +151,11 @@ struct GemmProblem {
 // The size that the products of a group divide among them: see Groups.
 enum class Stacked : uint8_t { kNone, kM, kN, kK };
 
+// Whether the products' matrices A, B, or C and D, are parts of one.
+constexpr bool shares_a(Stacked along) { return along == Stacked::kM || along == Stacked::kK; }
+constexpr bool shares_b(Stacked along) { return along == Stacked::kN || along == Stacked::kK; }
+constexpr bool shares_d(Stacked along) { return along == Stacked::kM || along == Stacked::kN; }
+
 // Sizes and leading dimensions of the products of a batch: arrays of batch_count elements of
 // `type`, or nullptr where all products have that of the problem. See mygemm_gemm_grouped.
 struct Groups {

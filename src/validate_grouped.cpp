@@ -100,9 +100,7 @@ bool elements_ok(const GroupedProblem& p) {
       }
       sum += size;
     }
-    GemmProblem q = p.most;
-    const ProductSizes sizes = sizes_of(p, i, 0);
-    q.m = sizes.m, q.n = sizes.n, q.k = sizes.k;
+    const GemmProblem q = with_sizes(p.most, sizes_of(p, i, 0));
     const bool ta = q.transa, tb = q.transb;
     if (!own_ld_ok(g, "lda", g.lda, i, q.a_rows(), ta ? "max(1, k)" : "max(1, m)") ||
         !own_ld_ok(g, "ldb", g.ldb, i, q.b_rows(), tb ? "max(1, n)" : "max(1, k)") ||
@@ -138,8 +136,7 @@ bool stacked_pointers_ok(const GroupedProblem& p) {
   const auto placed = [](const char* name, const Operand& x) {
     return pointer_ok(name, x.data, element_bytes(x.type));
   };
-  const bool m = p.groups.stacked == Stacked::kM, n = p.groups.stacked == Stacked::kN;
-  const bool k = p.groups.stacked == Stacked::kK;
+  const Stacked stacked = p.groups.stacked;
   BatchedFootprint a{}, b{}, c{}, d{}, bias{};
   if (!pointer_ok("alpha", q.epilogue.alpha.address, sizeof(float)) ||
       !pointer_ok("beta", q.epilogue.beta.address, sizeof(float)) ||
@@ -148,18 +145,18 @@ bool stacked_pointers_ok(const GroupedProblem& p) {
       (q.epilogue.bias && !pointer_ok("bias", q.epilogue.bias, element_bytes(q.d.type)))) {
     return false;
   }
-  if (!add_footprint("D", p, q.d, q.m, q.n, m || n, &d) ||
-      (k && !distinct_outputs("D", d, q.d.stride))) {
+  if (!add_footprint("D", p, q.d, q.m, q.n, shares_d(stacked), &d) ||
+      (!shares_d(stacked) && !distinct_outputs("D", d, q.d.stride))) {
     return false;
   }
-  if (reads && (!add_footprint("A", p, q.a, q.a_rows(), q.a_cols(), m || k, &a) ||
-                !add_footprint("B", p, q.b, q.b_rows(), q.b_cols(), n || k, &b))) {
+  if (reads && (!add_footprint("A", p, q.a, q.a_rows(), q.a_cols(), shares_a(stacked), &a) ||
+                !add_footprint("B", p, q.b, q.b_rows(), q.b_cols(), shares_b(stacked), &b))) {
     return false;
   }
   if (reads && overlap(a, d)) return refuse("D overlaps A");
   if (reads && overlap(b, d)) return refuse("D overlaps B");
   if (reads_c) {
-    if (!add_footprint("C", p, q.c, q.m, q.n, m || n, &c)) return false;
+    if (!add_footprint("C", p, q.c, q.m, q.n, shares_d(stacked), &c)) return false;
     if (overlap(c, d)) {
       return refuse(
           "D overlaps C (where C is D, pointer, leading dimension and stride are the same)");
@@ -180,9 +177,7 @@ bool own_lds_fit(const GroupedProblem& p) {
   const bool reads = !p.most.scales_only();
   const bool reads_c = !p.most.in_place() && !p.most.epilogue.beta.is(0.0f);
   for (int64_t i = 0; i < p.most.batch_count; ++i) {
-    GemmProblem q = p.most;
-    const ProductSizes sizes = sizes_of(p, i, 0);
-    q.m = sizes.m, q.n = sizes.n, q.k = sizes.k;
+    const GemmProblem q = with_sizes(p.most, sizes_of(p, i, 0));
     if ((reads && (!own_ld_fits(g, "lda", g.lda, i, q.a_rows(), q.a_cols(), q.a) ||
                    !own_ld_fits(g, "ldb", g.ldb, i, q.b_rows(), q.b_cols(), q.b))) ||
         (reads_c && !own_ld_fits(g, "ldc", g.ldc, i, q.m, q.n, q.c)) ||

@@ -22,10 +22,9 @@ struct GroupedFacts {
   GroupedFacts(const GroupedProblem& p, const DeviceTraits& device)
       : problem(p),
         operands(operands_of(p.most)),
-        order(p.most.invariant && !p.most.scales_only() ? order_to_keep(p.most, device) : nullptr),
-        readable(!p.groups.on_device) {
+        order(p.most.invariant && !p.most.scales_only() ? order_to_keep(p.most, device) : nullptr) {
     const int64_t count = p.most.batch_count;
-    if (readable && !p.groups.all_alike()) {
+    if (!p.groups.on_device && !p.groups.all_alike()) {
       int64_t sum = 0;
       for (int64_t i = 0; i < count; ++i) {
         const ProductSizes sizes = sizes_of(p, i, sum);
@@ -50,7 +49,6 @@ struct GroupedFacts {
   const GroupedProblem& problem;
   Takes operands;
   const SumOrder* order;  // that the kernel must have; nullptr: any
-  bool readable;          // sizes and leading dimensions are in host memory
   GroupedTotals totals;
 
  private:

@@ -117,7 +117,7 @@ constexpr size_t kOfProducts = size_t{32} << 20;
 const char* configure_one_by_one(const GroupedKernel&, const GroupedFacts& facts,
                                  const DeviceTraits& device, const PlanOptions& options,
                                  GemmConfig* config) {
-  if (!facts.readable) return "sizes are known on the device only";
+  if (facts.problem.groups.on_device) return "sizes are known on the device only";
   const bool on_host = device.cc == 0;
   config->workspace_bytes = on_host ? 0 : std::min(options.workspace_bytes, kOfProducts);
   constexpr double kMargin = 1.15, kMostPlanned = 64;

@@ -32,10 +32,9 @@ __device__ __forceinline__ void store_tile(tensor16::Boxes<Tile>& boxes,
   const int columns = static_cast<int>(p.n) - tile.column;
   const Scalars scalars(p);
   tensor16::WarpPlace place = {0, row, tile.column};
-  const bool stacked = args.stacked == Stacked::kN || args.stacked == Stacked::kM;
   if (args.stacked == Stacked::kM) place.row += static_cast<int>(x.before);
   if (args.stacked == Stacked::kN) place.column += static_cast<int>(x.before);
-  if (!stacked) place.batch = tile.product;
+  if (!shares_d(args.stacked)) place.batch = tile.product;
   const auto store = [&](auto element) {
     using T = decltype(element);
     // Maps end where all rows of D^T do, and results begin at multiples of 16 bytes.
@@ -160,10 +159,9 @@ Status cuda::launch_grouped_tensor16(const GroupedProblem& problem, const GemmCo
   const bool maps_d = grouped::maps_results(problem);
   if (maps_d) {
     const int columns = Tile::kLineBytes / static_cast<int>(element_bytes(p.d.type));
-    const bool stacked = g.stacked == Stacked::kM || g.stacked == Stacked::kN;
-    RETURN_IF_ERROR(persistent::make_map(&d.whole, p.d, whole.m, whole.n,
-                                         stacked ? 1 : p.batch_count, is_transposed ? columns : 16,
-                                         is_transposed ? 16 : columns, is_transposed));
+    RETURN_IF_ERROR(persistent::make_map(
+        &d.whole, p.d, whole.m, whole.n, shares_d(g.stacked) ? 1 : p.batch_count,
+        is_transposed ? columns : 16, is_transposed ? 16 : columns, is_transposed));
   }
   const auto run = [&](auto kernel) {
     return launch(context, kernel, config, args, a, b, d, maps_d);

@@ -39,9 +39,8 @@ inline const char* unfit_for_maps(const GroupedProblem& p) {
 // Whether the accelerator stores results, by a tensor map of the whole of D: multiples of 16 bytes.
 inline bool maps_results(const GroupedProblem& p) {
   const GemmProblem whole = with_total(p);
-  const bool stacked = p.groups.stacked == Stacked::kM || p.groups.stacked == Stacked::kN;
   return !p.most.pointer_arrays && !p.groups.ldd &&
-         has_tensor_map(whole.d, stacked ? 1 : p.most.batch_count) &&
+         has_tensor_map(whole.d, shares_d(p.groups.stacked) ? 1 : p.most.batch_count) &&
          whole.m * element_bytes(whole.d.type) % 16 == 0;
 }
 
