@@ -2,10 +2,11 @@
 """Products of 16-bit operands, or of FP32 and BF16: mygemm's beside PyTorch's, in one process.
 
 Usage: torch_products.py LIBMYGEMM --out RESULTS.json [--commit HASH] [--groups N]
-                         [--suites squares,shapes,skinny,odd,random,mixed] [--seed N]
+                         [--suites squares,shapes,skinny,odd,random,batches,taken,mixed]
+                         [--seed N]
                          [--count N] [--workspace MIB] [--invariant]
-mygemm_gemm through ctypes, and torch.mm into a tensor that is there (which calls cuBLAS or
-cuBLASLt, as PyTorch chooses). A BF16 operand beside an FP32 one is converted before PyTorch's
+mygemm_gemm through ctypes, and torch.mm or torch.bmm into a tensor that is there (which call cuBLAS
+or cuBLASLt, as PyTorch chooses). A BF16 operand beside an FP32 one is converted before PyTorch's
 product, in its time, and that is of FP32 multiply-adds. Data are random and normal; operands are
 rotated so that no call finds its own in the cache. With --invariant mygemm's are batch-invariant:
 the price is the ratio to another run without. Each is timed by events over the replay of a CUDA
@@ -68,12 +69,13 @@ class Library:
 
     def call_of(self, case, a, b, d):
         call = Gemm(ctypes.sizeof(Gemm), case["transa"] == "T", case["transb"] == "T", case["m"],
-                    case["n"], case["k"], 1, TYPES[case["type"]][1], TYPES[case["btype"]][1],
+                    case["n"], case["k"], case["batch"], TYPES[case["type"]][1], TYPES[case["btype"]][1],
                     TYPES[case["dtype"]][1], TYPES[case["dtype"]][1], -1, 0,
                     ctypes.addressof(self.one),
                     ctypes.addressof(self.zero))
         call.A, call.lda, call.B, call.ldb = a.data_ptr(), case["lda"], b.data_ptr(), case["ldb"]
         call.D, call.ldd = d.data_ptr(), case["m"]
+        call.stride_a, call.stride_b, call.stride_d = a.stride(0), b.stride(0), d.stride(0)
         call.invariance = int(self.invariant)  # MYGEMM_INVARIANCE_NONE or _BATCH
         return call
 
@@ -91,9 +93,9 @@ class Library:
         return found[1], float(found[2])
 
 
-def case(m, n, k, ops="NN", kind="bf16", dtype=None, suite="", pad=(0, 0), btype=None):
+def case(m, n, k, ops="NN", kind="bf16", dtype=None, suite="", pad=(0, 0), btype=None, batch=1):
     transa, transb = ops
-    return {"m": m, "n": n, "k": k, "transa": transa, "transb": transb, "type": kind,
+    return {"m": m, "n": n, "k": k, "batch": batch, "transa": transa, "transb": transb, "type": kind,
             "btype": btype or kind, "dtype": dtype or kind, "suite": suite,
             "lda": (m if transa == "N" else k) + pad[0],
             "ldb": (k if transb == "N" else n) + pad[1]}
@@ -135,6 +137,36 @@ def cases_of(suite, seed, count):
             if 6.0 * m * n * k > 5e-6 * 5e14 and m * n < 1e8:
                 found.append(case(m, n, k, rng.choice(ops), **rng.choice(types)))
         return found
+    if suite == "batches":
+        # Attention: keys by queries, values by weights, of heads of 64 and 128; and random ones.
+        heads = [(512, 128, 64), (64, 2048, 128), (128, 1024, 64), (32, 4096, 128)]
+        found = [case(*s, suite=suite, batch=batch) for batch, length, width in heads
+                 for s in ((length, length, width, "TN"), (width, length, length, "NN"))]
+        rng = random.Random(seed)
+        side = lambda: max(8, int(2 ** rng.uniform(4, 11)) // 8 * 8)
+        count += len(found)
+        while len(found) < count:
+            m, n, k, batch = side(), side(), side(), int(2 ** rng.uniform(1, 9))
+            flops = 2.0 * batch * m * n * k
+            if flops > 5e-6 * 5e14 and batch * max(m * n, m * k, n * k) < 3e8:
+                found.append(case(m, n, k, rng.choice(ops), rng.choice(["bf16", "f16"]),
+                                  suite=suite, batch=batch))
+        return found
+    if suite == "taken":
+        # What the cuBLAS drop-in takes by default (bindings/cublas/sixteen_bit.cpp).
+        rng = random.Random(seed)
+        side = lambda: max(8, int(2 ** rng.uniform(3, 15)) // 8 * 8)
+        found = []
+        while len(found) < count:
+            m, n, k, batch = side(), side(), side(), rng.choice([1, 1, int(2 ** rng.uniform(1, 9))])
+            large = 2e12 <= 2.0 * batch * m * n * k < 8e12
+            short = k <= 64 and min(m, n) >= 1000 and batch * m * n >= 16e6
+            fits = batch * max(m * n, m * k, n * k) < 1e9
+            if fits and (large if len(found) % 2 else short):
+                found.append(case(m, n, k, rng.choice(ops), rng.choice(["bf16", "f16"]),
+                                  rng.choice([None, "f32"]) if batch == 1 else None, suite=suite,
+                                  batch=batch))
+        return found
     if suite == "random":
         rng = random.Random(seed)
         side = lambda: max(8, int(2 ** rng.uniform(3, 14.01)) // 8 * 8)
@@ -152,18 +184,19 @@ def operands(c, sets):
     """Column-major matrices, as PyTorch sees them: lines of `ld` elements."""
     lines_a = c["k"] if c["transa"] == "N" else c["m"]
     lines_b = c["n"] if c["transb"] == "N" else c["k"]
-    a = torch.randn(sets, lines_a, c["lda"], device="cuda").to(TYPES[c["type"]][0])
-    b = torch.randn(sets, lines_b, c["ldb"], device="cuda").to(TYPES[c["btype"]][0])
-    d = torch.full((sets, c["n"], c["m"]), float("nan"), device="cuda",
+    batch = c["batch"]
+    a = torch.randn(sets, batch, lines_a, c["lda"], device="cuda").to(TYPES[c["type"]][0])
+    b = torch.randn(sets, batch, lines_b, c["ldb"], device="cuda").to(TYPES[c["btype"]][0])
+    d = torch.full((sets, batch, c["n"], c["m"]), float("nan"), device="cuda",
                    dtype=TYPES[c["dtype"]][0])
     return a, b, d
 
 
 def of_torch(c, a, b):
     """op(B)^T and op(A)^T, whose product is D^T, row-major."""
-    a = a[:, :c["m"] if c["transa"] == "N" else c["k"]]
-    b = b[:, :c["k"] if c["transb"] == "N" else c["n"]]
-    return (b if c["transb"] == "N" else b.t()), (a if c["transa"] == "N" else a.t())
+    a = a[..., :c["m"] if c["transa"] == "N" else c["k"]]
+    b = b[..., :c["k"] if c["transb"] == "N" else c["n"]]
+    return (b if c["transb"] == "N" else b.mT), (a if c["transa"] == "N" else a.mT)
 
 
 def error_of(c, x, y, d):
@@ -194,26 +227,33 @@ def seconds_of(run):
 
 
 def measure(library, c, groups):
-    bytes_of = 2 * (c["m"] * c["k"] + c["k"] * c["n"]) + 4 * c["m"] * c["n"]
+    batch = c["batch"]
+    bytes_of = batch * (2 * (c["m"] * c["k"] + c["k"] * c["n"]) + 4 * c["m"] * c["n"])
     sets = max(1, min(24, -(-CACHE_BYTES // bytes_of)))
     a, b, d = operands(c, sets)
     descriptors = [library.call_of(c, a[i], b[i], d[i]) for i in range(sets)]
     torchs = [of_torch(c, a[i], b[i]) for i in range(sets)]
+    outs = [d[i] for i in range(sets)]
+    multiply = torch.bmm
+    if batch == 1:
+        torchs, outs, multiply = [(x[0], y[0]) for x, y in torchs], [x[0] for x in outs], torch.mm
     same, mixed = c["type"] == c["btype"] == c["dtype"], c["type"] != c["btype"]
 
     def torch_mm(i):
         x, y = torchs[i % sets]
         if mixed:
-            return torch.mm(x.float(), y.float(), out=d[i % sets])
-        return (torch.mm(x, y, out=d[i % sets]) if same else
-                torch.mm(x, y, out_dtype=TYPES[c["dtype"]][0]))
+            return multiply(x.float(), y.float(), out=outs[i % sets])
+        return (multiply(x, y, out=outs[i % sets]) if same else
+                multiply(x, y, out_dtype=TYPES[c["dtype"]][0]))
+
+    def error(found):
+        last = (-1,) * (batch > 1)
+        return error_of(c, *(part[last] for part in (*torchs[0], found)))
 
     calls = [lambda i: library.gemm(descriptors[i % sets]), torch_mm]
-    x, y = torchs[0]
     calls[0](0)
-    errors = [error_of(c, x, y, d[0])]
-    found = torch_mm(0)
-    errors.append(error_of(c, x, y, found))
+    errors = [error(outs[0])]
+    errors.append(error(torch_mm(0)))
     once = max(seconds_of(lambda: calls[0](0)), seconds_of(lambda: calls[1](0)), 2e-6)
     repeats = max(sets if sets > 1 else 2, min(MOST_CALLS, int(GRAPH_SECONDS / once)))
     graphs = [graph_of(call, repeats) for call in calls]
@@ -221,8 +261,9 @@ def measure(library, c, groups):
     ours, peer = (statistics.median(column) for column in zip(*times[1:]))
     library.check(library.functions.mygemm_set_stream(library.handle, None))
     kernel, estimate = library.plan(descriptors[0])
-    flops = 2.0 * c["m"] * c["n"] * c["k"]
-    label = (f"{c['m']} x {c['n']} x {c['k']} {c['transa']}{c['transb']} {c['type']}"
+    flops = 2.0 * batch * c["m"] * c["n"] * c["k"]
+    label = ((f"{batch} of " if batch > 1 else "")
+             + f"{c['m']} x {c['n']} x {c['k']} {c['transa']}{c['transb']} {c['type']}"
              + (f" by {c['btype']}" if mixed else "" if same else f"-{c['dtype']}"))
     print(f"{label:38} {kernel:28} {ours * 1e6:8.1f} us {flops / ours * 1e-12:6.0f} TFLOP/s"
           f"  PyTorch {peer * 1e6:8.1f} us  {peer / ours:.2f}  (estimate {estimate})", flush=True)
@@ -250,7 +291,7 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--commit", default="")
     parser.add_argument("--groups", type=int, default=5)
-    parser.add_argument("--suites", default="squares,shapes,skinny,odd,random")
+    parser.add_argument("--suites", default="squares,shapes,skinny,odd,random,batches,taken")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--workspace", type=int, help="MiB; by default the handle's own")

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 
@@ -41,6 +42,20 @@ int current_device() {
   int device = -1;
   if (cudaGetDevice(&device) != cudaSuccess || device >= kMaxDevices) return -1;
   return device;
+}
+
+int compute_capability(int device) {
+  if (device < 0) return 0;
+  static std::array<std::atomic<int>, kMaxDevices> known{};
+  int capability = known[device].load(std::memory_order_relaxed);
+  int major = 0, minor = 0;
+  if (capability == 0 &&
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess) {
+    capability = 10 * major + minor;
+    known[device].store(capability, std::memory_order_relaxed);
+  }
+  return capability;
 }
 
 StreamMemory::StreamMemory(int device, CUstream_st* stream, size_t bytes) : stream_(stream) {

@@ -87,10 +87,13 @@ constexpr bool is_of_lt(Function function) {
   return function == kLtMatmul || function >= kLtGetProperty;
 }
 
-// The outcome of a call.
+// The outcome of a call: taken, or why it was forwarded.
 enum Outcome : int {
   kTaken,
+  kTaken16Bit,
   kOtherTypes,
+  kNo16Bit,
+  kFast16Bit,
   kReducedPrecision,
   kGivenAlgorithm,
   kNoDevice,
@@ -105,9 +108,14 @@ enum Outcome : int {
   kOutcomeCount
 };
 
+constexpr bool is_taken(Outcome outcome) { return outcome <= kTaken16Bit; }
+
 inline constexpr std::array<const char*, kOutcomeCount> kOutcomeNames = {
     "taken",
-    "a matrix or the sum is not FP32",
+    "of 16-bit matrices",
+    "element types or arithmetic other than FP32, or 16 bits with FP32 sums",
+    "16-bit matrices, which MYGEMM_TAKE_16BIT=never leaves to cuBLAS",
+    "16-bit matrices, which cuBLAS is expected to multiply faster (MYGEMM_TAKE_16BIT=auto)",
     "the math mode or the compute type asks for less than FP32, or for emulation",
     "an algorithm of cuBLAS was asked for",
     "there is no GPU here that mygemm can use",

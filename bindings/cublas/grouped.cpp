@@ -101,7 +101,7 @@ std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle,
         return for_groups(
             call, [&](const mygemmGemm_t& gemm) { return mygemm_gemm(session.handle, &gemm); });
       });
-  return settle(function, status, flop);
+  return settle(function, kTaken, status, flop);
 }
 
 }  // namespace mygemm::cublas

@@ -1,6 +1,6 @@
 // cublasLtMatmul under its own name: FP32 products in FP32 arithmetic are taken, with the epilogues
-// of cuBLASLt; others are forwarded. The algorithm that the caller chose is ignored where a call is
-// taken; stream and workspace are the call's.
+// of cuBLASLt, and 16-bit products with FP32 sums; others are forwarded. The algorithm that the
+// caller chose is ignored where a call is taken; stream and workspace are the call's.
 #include "../drop_in/call_report.h"
 #include "lt_call.h"
 #include "real_cublas.h"
@@ -28,7 +28,8 @@ std::optional<cublasStatus_t> take(const LtArguments& arguments, const LtResourc
   }
   set_up(session, resources.stream, call.scalars_on_device, call.pedantic);
   use_workspace(session, resources.workspace, resources.workspace_bytes);
-  return settle(kLtMatmul, mygemm_gemm(session.handle, &call.product), flop);
+  return settle(kLtMatmul, call.of_16bit ? kTaken16Bit : kTaken,
+                mygemm_gemm(session.handle, &call.product), flop);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "real_cublas.h"
 #include "session.h"
+#include "sixteen_bit.h"
 
 namespace mygemm::cublas {
 namespace {
@@ -60,9 +61,11 @@ bool read_layout(cublasLtMatrixLayout_t from, Layout* layout) {
   return true;
 }
 
-bool is_fp32(cublasLtMatrixLayout_t layout) {
-  uint32_t type = 0;
-  return layout && read(layout, CUBLASLT_MATRIX_LAYOUT_TYPE, &type) && type == CUDA_R_32F;
+bool read_type(cublasLtMatrixLayout_t layout, cudaDataType* type) {
+  uint32_t found = 0;
+  if (!layout || !read(layout, CUBLASLT_MATRIX_LAYOUT_TYPE, &found)) return false;
+  *type = static_cast<cudaDataType>(found);
+  return true;
 }
 
 // Whether any pointer or mode says that matrices are scaled, or results looked at.
@@ -127,7 +130,7 @@ Outcome read_bias(cublasLtMatmulDesc_t operation, const LtEpilogue& epilogue,
   read(operation, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type);
   read(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &pointer);
   read(operation, CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, &stride);
-  if (type != -1 && type != CUDA_R_32F) return kOtherTypes;
+  if (type != -1 && type != product->dtype) return kOtherTypes;
   if (!pointer) return kLeftToCublas;
   if (epilogue.bias) {
     product->bias = pointer;
@@ -201,20 +204,51 @@ void set_operands(Input a, Input b, const LtArguments& arguments, const Layout& 
   product->D = arguments.d, product->ldd = d.ld, product->stride_d = d.stride;
 }
 
-// Whether the call's types and arithmetic are FP32.
+// Sizes of the product, whatever its types; false where the layouts cannot be read.
+bool read_sizes(const LtArguments& arguments, ProductSizes* sizes) {
+  bool transa;
+  uint64_t m = 0, n = 0, k = 0;
+  int32_t batch_count = 1;
+  if (!arguments.a_layout || !arguments.d_layout ||
+      !read_trans(arguments.operation, CUBLASLT_MATMUL_DESC_TRANSA, &transa) ||
+      !read(arguments.d_layout, CUBLASLT_MATRIX_LAYOUT_ROWS, &m) ||
+      !read(arguments.d_layout, CUBLASLT_MATRIX_LAYOUT_COLS, &n) ||
+      !read(arguments.a_layout, transa ? CUBLASLT_MATRIX_LAYOUT_ROWS : CUBLASLT_MATRIX_LAYOUT_COLS,
+            &k) ||
+      !read(arguments.d_layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch_count)) {
+    return false;
+  }
+  *sizes = {static_cast<int64_t>(m), static_cast<int64_t>(n), static_cast<int64_t>(k), batch_count};
+  return true;
+}
+
+// Whether the call's types and arithmetic are those of calls that are taken. Most calls that are
+// not taken are told by this.
 Outcome read_types(const LtArguments& arguments, LtCall* call) {
   int32_t compute = -1, scale = -1;
   read(arguments.operation, CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, &compute);
   call->pedantic = compute == CUBLAS_COMPUTE_32F_PEDANTIC;
   const Outcome arithmetic = judge_arithmetic(static_cast<cublasComputeType_t>(compute));
   if (arithmetic != kTaken) return arithmetic;
-  if (compute == CUBLAS_COMPUTE_32F && emulation_is_wanted()) return kReducedPrecision;
-  if (!is_fp32(arguments.a_layout) || !is_fp32(arguments.b_layout) ||
-      !is_fp32(arguments.c_layout) || !is_fp32(arguments.d_layout)) {
+  cudaDataType a, b, c, d;
+  if (!read_type(arguments.a_layout, &a) || !read_type(arguments.b_layout, &b) ||
+      !read_type(arguments.c_layout, &c) || !read_type(arguments.d_layout, &d) || c != d) {
     return kOtherTypes;
   }
+  const Outcome types = judge_types(a, b, d);
+  if (types != kTaken) return types;
   read(arguments.operation, CUBLASLT_MATMUL_DESC_SCALE_TYPE, &scale);
-  return scale == CUDA_R_32F ? kTaken : kOtherTypes;
+  if (scale != CUDA_R_32F) return kOtherTypes;
+  call->of_16bit = is_16bit(a);
+  call->product = MYGEMM_GEMM_INIT;
+  call->product.atype = call->product.btype = static_cast<int32_t>(a);
+  call->product.ctype = call->product.dtype = static_cast<int32_t>(d);
+  if (!call->of_16bit) {
+    const bool emulated = compute == CUBLAS_COMPUTE_32F && emulation_is_wanted();
+    return emulated ? kReducedPrecision : kTaken;
+  }
+  ProductSizes sizes;
+  return read_sizes(arguments, &sizes) ? judge_16bit(sizes) : kLeftToCublas;
 }
 
 }  // namespace
@@ -258,6 +292,12 @@ Outcome read_call(const LtArguments& arguments, LtCall* call) {
       b.batch_count != batch || c.batch_count != batch) {
     return kLeftToCublas;
   }
+  // What mygemm keeps or adds up in FP32 is of D's type in cuBLASLt.
+  const bool bits_only = epilogue->activation == MYGEMM_ACTIVATION_RELU ||
+                         epilogue->activation == MYGEMM_ACTIVATION_RELU_GRADIENT;
+  if (call->of_16bit && ((epilogue->aux && !bits_only) || epilogue->sums != MYGEMM_SUMS_NONE)) {
+    return kOtherTypes;
+  }
   // Vectors belong to rows of a column-major D, and sums to operands that are added up as they lie.
   const bool any_row = d.by_rows() || a.by_rows() || b.by_rows();
   if ((d.by_rows() && (epilogue->bias || epilogue->aux)) ||
@@ -266,7 +306,6 @@ Outcome read_call(const LtArguments& arguments, LtCall* call) {
       (epilogue->sums == MYGEMM_SUMS_OF_B && !transb)) {
     return kLeftToCublas;
   }
-  call->product = MYGEMM_GEMM_INIT;
   call->product.alpha = arguments.alpha;
   call->product.beta = arguments.beta;
   call->product.activation = epilogue->activation;
@@ -281,15 +320,8 @@ Outcome read_call(const LtArguments& arguments, LtCall* call) {
 }
 
 double flop_of(const LtArguments& arguments) {
-  Layout a, d;
-  bool transa;
-  if (!read_layout(arguments.a_layout, &a) || !read_layout(arguments.d_layout, &d) ||
-      !read_trans(arguments.operation, CUBLASLT_MATMUL_DESC_TRANSA, &transa)) {
-    return 0;
-  }
-  const uint64_t k = transa ? a.rows : a.columns;
-  return 2.0 * static_cast<double>(d.rows) * static_cast<double>(d.columns) *
-         static_cast<double>(k) * d.batch_count;
+  ProductSizes sizes;
+  return read_sizes(arguments, &sizes) ? flop_of(sizes) : 0;
 }
 
 }  // namespace mygemm::cublas

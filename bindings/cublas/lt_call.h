@@ -27,6 +27,7 @@ struct LtCall {
   mygemmGemm_t product;
   bool scalars_on_device;
   bool pedantic;
+  bool of_16bit;  // A and B are
 };
 
 // kTaken where mygemm can compute the call; else the reason why it is cuBLASLt's.

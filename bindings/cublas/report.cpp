@@ -14,15 +14,17 @@ constinit Counts counts;
 constinit drop_in::Devices devices;
 
 std::string lines_of(size_t function) {
-  Counts::Count forwarded;
-  for (size_t i = kTaken + 1; i < kOutcomeCount; ++i) forwarded += counts.of(function, i);
-  const Counts::Count taken = counts.of(function, kTaken);
+  Counts::Count taken, forwarded;
+  for (size_t i = 0; i < kOutcomeCount; ++i) {
+    (is_taken(static_cast<Outcome>(i)) ? taken : forwarded) += counts.of(function, i);
+  }
   std::string text = drop_in::print("mygemm:   %-30s %lld taken, %lld forwarded\n",
                                     kFunctionNames[function], taken.calls, forwarded.calls);
   for (size_t i = kTaken + 1; i < kOutcomeCount; ++i) {
     const Counts::Count some = counts.of(function, i);
     if (some.calls == 0) continue;
-    text += drop_in::print("mygemm:     %lld forwarded, %.3g GFLOP: %s\n", some.calls,
+    text += drop_in::print("mygemm:     %lld %s, %.3g GFLOP: %s\n", some.calls,
+                           is_taken(static_cast<Outcome>(i)) ? "taken" : "forwarded",
                            some.flop * 1e-9, kOutcomeNames[i]);
   }
   return text;
@@ -32,8 +34,10 @@ std::string lines_of(size_t function) {
 std::string share() {
   Counts::Count taken, all;
   for (size_t function = 0; function < kComputeFunctions; ++function) {
-    taken += counts.of(function, kTaken);
-    for (size_t i = 0; i < kOutcomeCount; ++i) all += counts.of(function, i);
+    for (size_t i = 0; i < kOutcomeCount; ++i) {
+      all += counts.of(function, i);
+      if (is_taken(static_cast<Outcome>(i))) taken += counts.of(function, i);
+    }
   }
   std::string text = drop_in::print("mygemm: %lld of %lld calls taken", taken.calls, all.calls);
   if (all.flop > 0) {

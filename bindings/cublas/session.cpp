@@ -59,19 +59,20 @@ bool emulation_is_wanted() {
   return wanted;
 }
 
-std::optional<cublasStatus_t> settle(Function function, mygemmStatus_t status, double flop) {
+std::optional<cublasStatus_t> settle(Function function, Outcome taken, mygemmStatus_t status,
+                                     double flop) {
   if (status == MYGEMM_STATUS_SUCCESS || status == MYGEMM_STATUS_EXECUTION_FAILED) {
-    count(function, kTaken, flop);
+    count(function, taken, flop);
     return static_cast<cublasStatus_t>(status);
   }
   count(function, kLeftToCublas, flop);
   return std::nullopt;
 }
 
-std::optional<cublasStatus_t> settle_with_null(Function function, mygemmStatus_t status,
-                                               double flop) {
-  if (status != MYGEMM_STATUS_INVALID_VALUE) return settle(function, status, flop);
-  count(function, kTaken, flop);
+std::optional<cublasStatus_t> settle_with_null(Function function, Outcome taken,
+                                               mygemmStatus_t status, double flop) {
+  if (status != MYGEMM_STATUS_INVALID_VALUE) return settle(function, taken, status, flop);
+  count(function, taken, flop);
   return CUBLAS_STATUS_INVALID_VALUE;
 }
 

@@ -37,12 +37,13 @@ Outcome judge_arithmetic(cublasComputeType_t compute);
 bool emulation_is_wanted();
 
 // The status of the call where mygemm has run it. A call that mygemm refused has written nothing,
-// and cuBLAS gives its own answer to it. Counts it either way.
-std::optional<cublasStatus_t> settle(Function function, mygemmStatus_t status, double flop);
+// and cuBLAS gives its own answer to it. Counts it either way, as `taken` where it was run.
+std::optional<cublasStatus_t> settle(Function function, Outcome taken, mygemmStatus_t status,
+                                     double flop);
 
 // The same for a call with a NULL: some functions of cuBLAS refuse it, others follow it and crash.
 // So a refusal of mygemm's is the call's.
-std::optional<cublasStatus_t> settle_with_null(Function function, mygemmStatus_t status,
-                                               double flop);
+std::optional<cublasStatus_t> settle_with_null(Function function, Outcome taken,
+                                               mygemmStatus_t status, double flop);
 
 }  // namespace mygemm::cublas

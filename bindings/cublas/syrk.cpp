@@ -76,7 +76,8 @@ std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, con
   };
   const mygemmStatus_t status =
       in_workspace(session, of, wanted, [&] { return mygemm_gemm(session.handle, &gemm); });
-  return has_null(call) ? settle_with_null(function, status, flop) : settle(function, status, flop);
+  return has_null(call) ? settle_with_null(function, kTaken, status, flop)
+                        : settle(function, kTaken, status, flop);
 }
 
 }  // namespace mygemm::cublas

@@ -1,9 +1,11 @@
 // The calls that mygemm takes: FP32 products and transposes whose handle and compute type require
-// FP32 arithmetic, on a device that mygemm supports. All others are forwarded to cuBLAS.
+// FP32 arithmetic, and products of 16-bit matrices with FP32 sums, on a device that mygemm
+// supports. All others are forwarded to cuBLAS.
 #include "take.h"
 
 #include "handle_session.h"
 #include "report.h"
+#include "sixteen_bit.h"
 
 namespace mygemm::cublas {
 namespace {
@@ -13,60 +15,55 @@ bool any_algorithm(cublasGemmAlgo_t algorithm) {
   return algorithm == CUBLAS_GEMM_DEFAULT || algorithm == CUBLAS_GEMM_DEFAULT_TENSOR_OP;
 }
 
+ProductSizes sizes_of(const GemmCall& call) { return {call.m, call.n, call.k, call.batch_count}; }
+
 Outcome judge(const GemmCall& call) {
-  if (call.a.type != CUDA_R_32F || call.b.type != CUDA_R_32F || call.c.type != CUDA_R_32F) {
-    return kOtherTypes;
-  }
+  const Outcome types = judge_types(call.a.type, call.b.type, call.c.type);
+  if (types != kTaken) return types;
   const Outcome arithmetic = judge_arithmetic(call.compute);
   if (arithmetic != kTaken) return arithmetic;
   if (!any_algorithm(call.algorithm)) return kGivenAlgorithm;
+  // mygemm_gemm() takes a leading dimension of 0 for the smallest one.
+  const bool lds = call.a.ld != 0 && call.b.ld != 0 && call.c.ld != 0;
   const bool work = call.m > 0 && call.n > 0 && call.batch_count > 0;
-  return work ? kTaken : kLeftToCublas;
+  if (!work || !lds) return kLeftToCublas;
+  return is_16bit(call.a.type) ? judge_16bit(sizes_of(call)) : kTaken;
 }
 
-mygemmStatus_t run(mygemmHandle_t handle, const GemmCall& call) {
-  const auto transa = static_cast<mygemmOperation_t>(call.transa);
-  const auto transb = static_cast<mygemmOperation_t>(call.transb);
-  const auto* alpha = static_cast<const float*>(call.alpha);
-  const auto* beta = static_cast<const float*>(call.beta);
+mygemmGemm_t product(const GemmCall& call) {
+  mygemmGemm_t gemm = MYGEMM_GEMM_INIT;
+  gemm.transa = static_cast<int32_t>(call.transa), gemm.transb = static_cast<int32_t>(call.transb);
+  gemm.m = call.m, gemm.n = call.n, gemm.k = call.k;
+  gemm.batch_count = call.batch_count;
+  gemm.atype = static_cast<int32_t>(call.a.type), gemm.btype = static_cast<int32_t>(call.b.type);
+  gemm.ctype = gemm.dtype = static_cast<int32_t>(call.c.type);
+  gemm.alpha = call.alpha, gemm.beta = call.beta;
+  gemm.lda = call.a.ld, gemm.ldb = call.b.ld, gemm.ldd = call.c.ld;
   auto* c = const_cast<void*>(call.c.matrix);
   if (call.batch == Batch::kPointers) {
-    return mygemm_sgemm_batched(handle, transa, transb, call.m, call.n, call.k, alpha,
-                                static_cast<const float* const*>(call.a.matrix), call.a.ld,
-                                static_cast<const float* const*>(call.b.matrix), call.b.ld, beta,
-                                static_cast<float* const*>(c), call.c.ld, call.batch_count);
+    gemm.A_array = static_cast<const void* const*>(call.a.matrix);
+    gemm.B_array = static_cast<const void* const*>(call.b.matrix);
+    gemm.D_array = static_cast<void* const*>(c);
+  } else {
+    gemm.A = call.a.matrix, gemm.stride_a = call.a.stride;
+    gemm.B = call.b.matrix, gemm.stride_b = call.b.stride;
+    gemm.D = c, gemm.stride_d = call.c.stride;
   }
-  const auto* a = static_cast<const float*>(call.a.matrix);
-  const auto* b = static_cast<const float*>(call.b.matrix);
-  if (call.batch == Batch::kStrided) {
-    return mygemm_sgemm_strided_batched(handle, transa, transb, call.m, call.n, call.k, alpha, a,
-                                        call.a.ld, call.a.stride, b, call.b.ld, call.b.stride, beta,
-                                        static_cast<float*>(c), call.c.ld, call.c.stride,
-                                        call.batch_count);
-  }
-  return mygemm_sgemm(handle, transa, transb, call.m, call.n, call.k, alpha, a, call.a.ld, b,
-                      call.b.ld, beta, static_cast<float*>(c), call.c.ld);
+  return gemm;
 }
 
-mygemmStatus_t run_in_workspace(const Session& session, const HandleSettings& of,
-                                const GemmCall& call) {
+mygemmStatus_t run(const Session& session, const HandleSettings& of, const GemmCall& call) {
+  const mygemmGemm_t gemm = product(call);
   const auto wanted = [&] {
     size_t bytes = 0;
-    mygemm_sgemm_workspace_size(session.handle, static_cast<mygemmOperation_t>(call.transa),
-                                static_cast<mygemmOperation_t>(call.transb), call.m, call.n, call.k,
-                                call.batch_count, &bytes);
+    mygemm_gemm_workspace_size(session.handle, &gemm, &bytes);
     return bytes;
   };
-  return in_workspace(session, of, wanted, [&] { return run(session.handle, call); });
+  return in_workspace(session, of, wanted, [&] { return mygemm_gemm(session.handle, &gemm); });
 }
 
 bool has_null(const GemmCall& call) {
   return !call.alpha || !call.beta || !call.a.matrix || !call.b.matrix || !call.c.matrix;
-}
-
-double flop_of(const GemmCall& call) {
-  return 2.0 * static_cast<double>(call.m) * static_cast<double>(call.n) *
-         static_cast<double>(call.k) * static_cast<double>(call.batch_count);
 }
 
 bool is_operation(cublasOperation_t operation) {
@@ -98,16 +95,22 @@ const Summand* transposed(const Summand& a, const Summand& b, const GeamCall& ca
 std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, const GemmCall& call) {
   Session session;
   HandleSettings of;
-  const double flop = flop_of(call);
+  const double flop = flop_of(sizes_of(call));
   Outcome outcome = judge(call);
-  if (outcome == kTaken) outcome = open(handle, call.compute, &session, &of);
+  // The math mode of a handle is about FP32 matrices.
+  const bool of_16bit = is_16bit(call.a.type);
+  if (outcome == kTaken) {
+    outcome = of_16bit ? open(handle, &session, &of) : open(handle, call.compute, &session, &of);
+  }
   if (outcome != kTaken) {
     count(function, outcome, flop);
     return std::nullopt;
   }
   set_up(session, of.settings, call.compute);
-  const mygemmStatus_t status = run_in_workspace(session, of, call);
-  return has_null(call) ? settle_with_null(function, status, flop) : settle(function, status, flop);
+  const mygemmStatus_t status = run(session, of, call);
+  const Outcome taken = of_16bit ? kTaken16Bit : kTaken;
+  return has_null(call) ? settle_with_null(function, taken, status, flop)
+                        : settle(function, taken, status, flop);
 }
 
 std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, const GeamCall& call) {
@@ -130,7 +133,7 @@ std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, con
   set_up(session, of.settings, CUBLAS_COMPUTE_32F);
   use_workspace(session, nullptr, 0);
   // Column-major n x m into column-major m x n.
-  return settle(function,
+  return settle(function, kTaken,
                 mygemm_transpose(session.handle, sizeof(float), call.m, call.n, moved->matrix,
                                  moved->ld, call.c, call.ldc),
                 0);

@@ -57,14 +57,14 @@ std::vector<Way> typed_ways(const char* const (&names)[3], One one, Pointers poi
          return p.call(name, one, p.handle, CUBLAS_OP_N, p.transb, Int{p.m}, Int{kN}, Int{kK},
                        untyped(p.alpha), p.a.as<const void>(), p.type, Int{p.lda},
                        p.b.as<const void>(), p.type, Int{kLdb}, untyped(p.beta), p.c.as<void>(),
-                       p.type, Int{kLdc}, p.compute, p.algorithm);
+                       p.c_type, Int{kLdc}, p.compute, p.algorithm);
        }},
       {names[1], kBatch, true,
        [=](Product& p, const char* name) {
          return p.call(name, pointers, p.handle, CUBLAS_OP_N, p.transb, Int{p.m}, Int{kN}, Int{kK},
                        untyped(p.alpha), p.array_a.as<const void* const>(), p.type, Int{p.lda},
                        p.array_b.as<const void* const>(), p.type, Int{kLdb}, untyped(p.beta),
-                       p.array_c.as<void* const>(), p.type, Int{kLdc}, Int{kBatch}, p.compute,
+                       p.array_c.as<void* const>(), p.c_type, Int{kLdc}, Int{kBatch}, p.compute,
                        p.algorithm);
        }},
       {names[2], kBatch, true,
@@ -72,7 +72,7 @@ std::vector<Way> typed_ways(const char* const (&names)[3], One one, Pointers poi
          return p.call(name, strided, p.handle, CUBLAS_OP_N, p.transb, Int{p.m}, Int{kN}, Int{kK},
                        untyped(p.alpha), p.a.as<const void>(), p.type, Int{p.lda}, kStrideA,
                        p.b.as<const void>(), p.type, Int{kLdb}, kStrideB, untyped(p.beta),
-                       p.c.as<void>(), p.type, Int{kLdc}, kStrideC, Int{kBatch}, p.compute,
+                       p.c.as<void>(), p.c_type, Int{kLdc}, kStrideC, Int{kBatch}, p.compute,
                        p.algorithm);
        }},
   };
@@ -80,20 +80,19 @@ std::vector<Way> typed_ways(const char* const (&names)[3], One one, Pointers poi
 
 }  // namespace
 
-DeviceBuffer upload_elements(int count) {
+DeviceBuffer upload_elements(int count, cudaDataType type) {
   std::vector<float> values;
   for (int i = 0; i < count; ++i) values.push_back(element(i));
-  return {values.data(), values.size() * sizeof(float), 0};
+  return upload_as(type, values);
 }
 
-DeviceBuffer addresses(const DeviceBuffer& matrices, long long stride) {
-  const float* both[] = {matrices.as<float>(), matrices.as<float>() + stride};
+DeviceBuffer addresses(const DeviceBuffer& matrices, size_t stride) {
+  const char* both[] = {matrices.as<char>(), matrices.as<char>() + stride};
   return {both, sizeof both, 0};
 }
 
 ::testing::AssertionResult is_right(const Product& product, int batches) {
-  std::vector<float> c(kBatch * kStrideC);
-  product.c.download(c.data());
+  const std::vector<float> c = download_as(product.c_type, product.c);
   for (int index = 0; index < kBatch * kStrideC; ++index) {
     const int batch = index / kStrideC, i = index % kStrideC % kLdc, j = index % kStrideC / kLdc;
     const float right = batch < batches && i < kM ? expected(batch, i, j) : element(index);

@@ -1,17 +1,18 @@
-// The product of the tests of the cuBLAS drop-in: the same through each of cuBLAS's twelve
-// functions.
+// The product of the tests of the cuBLAS drop-in, the same through each of cuBLAS's twelve
+// functions, and what may become of it.
 #pragma once
 
 #include <cublas_api.h>
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "elements.h"
 #include "fake_handle.h"
-#include "support/memory.h"
 
 namespace mygemm_tests {
 
@@ -21,29 +22,32 @@ inline constexpr long long kStrideA = kLda * kK, kStrideB = kLdb * kK, kStrideC 
 
 // Element i of any matrix, padding included.
 inline float element(int i) { return static_cast<float>(i % 7 - 3); }
-// `count` of them in device memory.
-DeviceBuffer upload_elements(int count);
-// The addresses of both matrices of a batch, in device memory.
-DeviceBuffer addresses(const DeviceBuffer& matrices, long long stride);
+// `count` of them in device memory, exact in each type.
+DeviceBuffer upload_elements(int count, cudaDataType type = CUDA_R_32F);
+// The addresses of both matrices of a batch, in device memory. stride: bytes.
+DeviceBuffer addresses(const DeviceBuffer& matrices, size_t stride);
 
 // The operands and arguments of one call.
 struct Product {
+  explicit Product(cudaDataType of_a_and_b, cudaDataType of_c) : type(of_a_and_b), c_type(of_c) {}
+  Product() : Product(CUDA_R_32F, CUDA_R_32F) {}
+
+  cudaDataType type, c_type;
   cublasHandle_t handle = nullptr;
   cublasOperation_t transb = CUBLAS_OP_T;
   int lda = kLda;
   int m = kM;
-  cudaDataType type = CUDA_R_32F;
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
   cublasGemmAlgo_t algorithm = CUBLAS_GEMM_DEFAULT;
   float host_alpha = 2, host_beta = 3;
   const float* alpha = &host_alpha;
   const float* beta = &host_beta;
-  DeviceBuffer a = upload_elements(kBatch * kStrideA);
-  DeviceBuffer b = upload_elements(kBatch * kStrideB);
-  DeviceBuffer c = upload_elements(kBatch * kStrideC);
-  DeviceBuffer array_a = addresses(a, kStrideA);
-  DeviceBuffer array_b = addresses(b, kStrideB);
-  DeviceBuffer array_c = addresses(c, kStrideC);
+  DeviceBuffer a = upload_elements(kBatch * kStrideA, type);
+  DeviceBuffer b = upload_elements(kBatch * kStrideB, type);
+  DeviceBuffer c = upload_elements(kBatch * kStrideC, c_type);
+  DeviceBuffer array_a = addresses(a, kStrideA* element_bytes(type));
+  DeviceBuffer array_b = addresses(b, kStrideB* element_bytes(type));
+  DeviceBuffer array_c = addresses(c, kStrideC* element_bytes(c_type));
   std::string as_said;
 
   template <class Call, class... Arguments>
@@ -64,5 +68,28 @@ struct Way {
 };
 
 std::vector<Way> all_ways();
+
+class CublasDropIn : public CublasHandleTest {
+ protected:
+  void expect_taken(const Way& way, Product product = {}) {
+    SCOPED_TRACE(way.name);
+    product.handle = handle_;
+    EXPECT_EQ(way.run(product, way.name), CUBLAS_STATUS_SUCCESS);
+    synchronize();
+    EXPECT_STREQ(fake_cublas_last_call(), "");
+    EXPECT_TRUE(is_right(product, way.batches));
+  }
+
+  // cuBLAS gets the same arguments, its status is the call's, and C is unchanged.
+  void expect_forwarded(const Way& way, Product product = {}) {
+    SCOPED_TRACE(way.name);
+    product.handle = handle_;
+    fake_cublas_answer(CUBLAS_STATUS_LICENSE_ERROR);
+    EXPECT_EQ(way.run(product, way.name), CUBLAS_STATUS_LICENSE_ERROR);
+    synchronize();
+    EXPECT_EQ(fake_cublas_last_call(), product.as_said);
+    EXPECT_TRUE(is_right(product, 0));
+  }
+};
 
 }  // namespace mygemm_tests

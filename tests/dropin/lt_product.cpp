@@ -24,15 +24,16 @@ double gelu_derivative(double x) { return (gelu(x + 1e-5) - gelu(x - 1e-5)) / 2e
 
 }  // namespace
 
-LtMatrix::LtMatrix(int rows_in, int columns_in, int order_in, int batches_in, int seed)
-    : rows(rows_in), columns(columns_in), order(order_in), batches(batches_in) {
+LtMatrix::LtMatrix(int rows_in, int columns_in, int order_in, int batches_in, cudaDataType type_in,
+                   int seed)
+    : rows(rows_in), columns(columns_in), order(order_in), batches(batches_in), type(type_in) {
   const bool by_rows = order == CUBLASLT_ORDER_ROW;
   ld = (by_rows ? columns : rows) + kGap;
   stride = ld * (by_rows ? rows : columns) + 5;
   values.resize(static_cast<size_t>(stride) * kMostBatches);
   for (size_t i = 0; i < values.size(); ++i) values[i] = small(static_cast<int>(i) * 3 + seed);
-  buffer = DeviceBuffer(values.data(), values.size() * sizeof(float), 0);
-  cublasLtMatrixLayoutCreate(&layout, CUDA_R_32F, static_cast<uint64_t>(rows),
+  buffer = upload_as(type, values);
+  cublasLtMatrixLayoutCreate(&layout, type, static_cast<uint64_t>(rows),
                              static_cast<uint64_t>(columns), ld);
   set(CUBLASLT_MATRIX_LAYOUT_ORDER, order);
   set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, batches);
@@ -50,10 +51,10 @@ float LtMatrix::at(int batch, int i, int j) const {
 
 LtProduct::LtProduct(const LtShape& s)
     : shape(s),
-      a(s.transa ? s.k : s.m, s.transa ? s.m : s.k, s.a_order, s.batches, 1),
-      b(s.transb ? s.n : s.k, s.transb ? s.k : s.n, s.b_order, s.batches, 2),
-      c(s.m, s.n, s.d_order, s.batches, 4),
-      d(s.m, s.n, s.d_order, s.batches, 5),
+      a(s.transa ? s.k : s.m, s.transa ? s.m : s.k, s.a_order, s.batches, s.type, 1),
+      b(s.transb ? s.n : s.k, s.transb ? s.k : s.n, s.b_order, s.batches, s.type, 2),
+      c(s.m, s.n, s.d_order, s.batches, s.d_type, 4),
+      d(s.m, s.n, s.d_order, s.batches, s.d_type, 5),
       c_data(c.buffer.data()),
       d_data(d.buffer.data()),
       vector_values_(static_cast<size_t>(kMostBatches) * 64),
@@ -70,7 +71,7 @@ LtProduct::LtProduct(const LtShape& s)
       aux_values_[i] = static_cast<unsigned char>(i * 37 + 11);
     }
   }
-  vector = DeviceBuffer(vector_values_.data(), vector_values_.size() * sizeof(float), 0);
+  vector = upload_as(s.d_type, vector_values_);
   aux = DeviceBuffer(aux_values_.data(), aux_values_.size(), 0);
   cublasLtMatmulDescCreate(&operation, s.compute, CUDA_R_32F);
   set(CUBLASLT_MATMUL_DESC_TRANSA, s.transa ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -123,8 +124,7 @@ float LtProduct::activated(float t, int batch, int i, int j) const {
 }
 
 ::testing::AssertionResult LtProduct::is_right() const {
-  std::vector<float> got(d.values.size());
-  d.buffer.download(got.data());
+  std::vector<float> got = download_as(d.type, d.buffer);
   for (int batch = 0; batch < shape.batches; ++batch) {
     for (int j = 0; j < shape.n; ++j) {
       for (int i = 0; i < shape.m; ++i) {
@@ -132,7 +132,8 @@ float LtProduct::activated(float t, int batch, int i, int j) const {
         const bool by_rows = d.order == CUBLASLT_ORDER_ROW;
         float& element =
             got[static_cast<size_t>(batch * d.stride + (by_rows ? i * d.ld + j : i + j * d.ld))];
-        const float tolerance = has(32 | 64) ? 1e-5f * std::fabs(expected) + 1e-4f : 0;
+        const float unit = d.type == CUDA_R_16BF ? 4e-3f : d.type == CUDA_R_16F ? 5e-4f : 1e-5f;
+        const float tolerance = has(32 | 64) ? unit * std::fabs(expected) + 1e-4f : 0;
         if (!(std::fabs(element - expected) <= tolerance)) {
           return ::testing::AssertionFailure() << "D(" << i << ", " << j << ") of matrix " << batch
                                                << " is " << element << " instead of " << expected;
@@ -173,8 +174,7 @@ float LtProduct::activated(float t, int batch, int i, int j) const {
 }
 
 ::testing::AssertionResult LtProduct::sums_are_right() const {
-  std::vector<float> got(vector_values_.size());
-  vector.download(got.data());
+  std::vector<float> got = download_as(shape.d_type, vector);
   const int lines = has(512) ? shape.n : shape.m;
   for (int batch = 0; batch < shape.batches; ++batch) {
     for (int line = 0; line < lines; ++line) {
@@ -199,10 +199,9 @@ float LtProduct::activated(float t, int batch, int i, int j) const {
 }
 
 ::testing::AssertionResult LtProduct::is_untouched() const {
-  std::vector<float> got_d(d.values.size()), got_vector(vector_values_.size());
+  const std::vector<float> got_d = download_as(d.type, d.buffer),
+                           got_vector = download_as(shape.d_type, vector);
   std::vector<unsigned char> got_aux(aux_values_.size());
-  d.buffer.download(got_d.data());
-  vector.download(got_vector.data());
   aux.download(got_aux.data());
   return got_d == d.values && got_vector == vector_values_ && got_aux == aux_values_
              ? ::testing::AssertionSuccess()

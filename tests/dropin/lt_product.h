@@ -1,15 +1,17 @@
-// A product of the tests of cublasLtMatmul: small integers, descriptors that a test may change, and
-// the results that it must have.
+// A product of the tests of cublasLtMatmul: small integers, descriptors that a test may change, the
+// results that it must have, and what may become of it.
 #pragma once
 
 #include <cublasLt.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "support/memory.h"
+#include "elements.h"
+#include "fake_handle.h"
 
 namespace mygemm_tests {
 
@@ -18,13 +20,15 @@ struct LtMatrix {
   int rows, columns;
   int order = CUBLASLT_ORDER_COL;
   int batches = 1;
+  cudaDataType type = CUDA_R_32F;
   int ld = 0;  // of the order, with a gap of 3
   int64_t stride = 0;
   std::vector<float> values;
   DeviceBuffer buffer;
   cublasLtMatrixLayout_t layout = nullptr;
 
-  LtMatrix(int rows_in, int columns_in, int order_in, int batches_in, int seed);
+  LtMatrix(int rows_in, int columns_in, int order_in, int batches_in, cudaDataType type_in,
+           int seed);
   LtMatrix(LtMatrix&&) = default;
   ~LtMatrix();
   float at(int batch, int i, int j) const;
@@ -42,6 +46,7 @@ struct LtShape {
   int batches = 1;
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  cudaDataType type = CUDA_R_32F, d_type = CUDA_R_32F;  // of A and B; of C, D and the bias
 };
 
 // D = epilogue(2 op(A) op(B) + 3 C + bias), C apart from D.
@@ -88,6 +93,38 @@ class LtProduct {
 
   std::vector<float> vector_values_;
   std::vector<unsigned char> aux_values_;
+};
+
+class LtDropIn : public FakeHandleTest<cublasLtHandle_t, cublasLtCreate, cublasLtDestroy> {
+ protected:
+  using Change = std::function<void(LtProduct&)>;
+
+  void expect_taken(const LtShape& shape, const Change& change = {}) {
+    SCOPED_TRACE("epilogue " + std::to_string(shape.epilogue));
+    LtProduct product(shape);
+    if (change) change(product);
+    EXPECT_EQ(product.run(handle_), CUBLAS_STATUS_SUCCESS);
+    synchronize();
+    EXPECT_STREQ(fake_cublas_last_call(), "");
+    EXPECT_TRUE(product.is_right());
+  }
+
+  // cuBLASLt gets the same arguments, its status is the call's, and nothing is written.
+  void expect_forwarded(const LtShape& shape, const Change& change = {}) {
+    SCOPED_TRACE("epilogue " + std::to_string(shape.epilogue));
+    LtProduct product(shape);
+    if (change) change(product);
+    fake_cublas_answer(CUBLAS_STATUS_LICENSE_ERROR);
+    EXPECT_EQ(product.run(handle_), CUBLAS_STATUS_LICENSE_ERROR);
+    synchronize();
+    EXPECT_EQ(fake_cublas_last_call(), product.as_said);
+    EXPECT_TRUE(product.is_untouched());
+  }
+
+  template <class Value>
+  void expect_forwarded_with(cublasLtMatmulDescAttributes_t name, Value value) {
+    expect_forwarded({}, [&](LtProduct& product) { product.set(name, value); });
+  }
 };
 
 }  // namespace mygemm_tests

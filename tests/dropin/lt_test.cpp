@@ -4,7 +4,6 @@
 #include <functional>
 #include <thread>
 
-#include "fake_handle.h"
 #include "lt_product.h"
 
 namespace {
@@ -17,38 +16,6 @@ constexpr cublasLtEpilogue_t kEpilogues[] = {
     CUBLASLT_EPILOGUE_RELU_AUX,      CUBLASLT_EPILOGUE_RELU_AUX_BIAS, CUBLASLT_EPILOGUE_GELU_AUX,
     CUBLASLT_EPILOGUE_GELU_AUX_BIAS, CUBLASLT_EPILOGUE_DRELU,         CUBLASLT_EPILOGUE_DRELU_BGRAD,
     CUBLASLT_EPILOGUE_DGELU,         CUBLASLT_EPILOGUE_DGELU_BGRAD};
-
-class LtDropIn : public FakeHandleTest<cublasLtHandle_t, cublasLtCreate, cublasLtDestroy> {
- protected:
-  using Change = std::function<void(LtProduct&)>;
-
-  void expect_taken(const LtShape& shape, const Change& change = {}) {
-    SCOPED_TRACE("epilogue " + std::to_string(shape.epilogue));
-    LtProduct product(shape);
-    if (change) change(product);
-    EXPECT_EQ(product.run(handle_), CUBLAS_STATUS_SUCCESS);
-    synchronize();
-    EXPECT_STREQ(fake_cublas_last_call(), "");
-    EXPECT_TRUE(product.is_right());
-  }
-
-  // cuBLASLt gets the same arguments, its status is the call's, and nothing is written.
-  void expect_forwarded(const LtShape& shape, const Change& change = {}) {
-    SCOPED_TRACE("epilogue " + std::to_string(shape.epilogue));
-    LtProduct product(shape);
-    if (change) change(product);
-    fake_cublas_answer(CUBLAS_STATUS_LICENSE_ERROR);
-    EXPECT_EQ(product.run(handle_), CUBLAS_STATUS_LICENSE_ERROR);
-    synchronize();
-    EXPECT_EQ(fake_cublas_last_call(), product.as_said);
-    EXPECT_TRUE(product.is_untouched());
-  }
-
-  template <class Value>
-  void expect_forwarded_with(cublasLtMatmulDescAttributes_t name, Value value) {
-    expect_forwarded({}, [&](LtProduct& product) { product.set(name, value); });
-  }
-};
 
 TEST_F(LtDropIn, TakesEveryEpilogue) {
   for (const cublasLtEpilogue_t epilogue : kEpilogues) {

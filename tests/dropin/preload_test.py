@@ -93,6 +93,28 @@ cublas.cublasSgemm_v2(None, 0, 0, 1, 1, 1, one, one, 1, one, 1, one, one, 1)
         for function in "cblas_sgemm", "cublasSgemm_v2":
             self.assertTrue(any(function in line for line in lines), process.stderr)
 
+    def test_products_of_16_bits_and_why_they_were_left(self):
+        for choice, reason in (
+                ("never", "16-bit matrices, which MYGEMM_TAKE_16BIT=never leaves to cuBLAS"),
+                ("auto", "16-bit matrices, which cuBLAS is expected to multiply faster "
+                         "(MYGEMM_TAKE_16BIT=auto)"),
+                ("always", NO_GPU)):
+            process = subprocess.run(
+                [sys.executable, "-c", f"""
+import ctypes
+cublas = ctypes.CDLL("{DROP_IN}")
+bf16, sum_of_32_bits, default = 14, 68, -1
+one = (ctypes.c_float * 1)(1)
+handle = ctypes.c_void_p()
+cublas.cublasCreate_v2(ctypes.byref(handle))
+status = cublas.cublasGemmEx(handle, 0, 0, 1, 1, 1, one, one, bf16, 1, one, bf16, 1, one, one, bf16,
+                             1, sum_of_32_bits, default)
+print("status:", status)
+"""], text=True, capture_output=True, check=False,
+                env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "MYGEMM_REPORT": "1",
+                     "MYGEMM_TAKE_16BIT": choice, "LD_LIBRARY_PATH": str(FAKES / "fake_13")})
+            self.assert_forwarded(process, reason, "cublasGemmEx", "status: 0")
+
     def test_program_that_calls_nothing_of_cublas(self):
         self.assertEqual(run("cublas_loader", "next").stderr, "")
 

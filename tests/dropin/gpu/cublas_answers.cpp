@@ -1,11 +1,13 @@
 // A program that loads cuBLAS through dlopen and makes legal and illegal calls, and prints a line
-// for each: the call, its status, and a digest of C. The matrices hold small integers, so that
-// results are exact and the lines are the same with the drop-in preloaded or without it.
+// for each: the call, its status, and a digest of C. The matrices hold small integers (those of 16
+// bits: their halves, which are small fractions or 0), so that sums are exact and the lines are the
+// same with the drop-in preloaded or without it.
 //   cublas_answers [LIBRARY]        default: libcublas.so.13; the calls of cuBLASLt: lt_answers.cpp
 #include <cublas_api.h>
 #include <dlfcn.h>
 
 #include <functional>
+#include <utility>
 
 #include "answers.h"
 #include "cublas_call.h"
@@ -20,8 +22,9 @@ struct Case {
   const float *alpha = nullptr, *beta = nullptr;  // nullptr: 2 and 3 on the host
   bool no_alpha = false, no_beta = false, no_a = false, no_b = false, no_c = false, nan = false;
   long long stride_a = 2400, stride_b = 2500, stride_c = 700, batch = 2;
-  bool one_only = false;  // cuBLAS's functions with batches and types crash on it
-  int type = CUDA_R_32F, compute = CUBLAS_COMPUTE_32F, algorithm = CUBLAS_GEMM_DEFAULT;
+  bool one_only = false;                  // cuBLAS's functions with batches and types crash on it
+  int type = CUDA_R_32F, type_of_c = -1;  // of A and B; of C, -1: the same
+  int compute = CUBLAS_COMPUTE_32F, algorithm = CUBLAS_GEMM_DEFAULT;
 };
 
 std::vector<Case> cases() {
@@ -74,7 +77,30 @@ std::vector<Case> cases() {
   add("batch -1", [](Case& c) { c.batch = -1; });
   add("one A for all", [](Case& c) { c.stride_a = 0; });
   add("stride of B -1 (A, B used from their middles)", [](Case& c) { c.stride_b = -1; });
-  add("half", [](Case& c) { c.type = CUDA_R_16F; });
+  for (const auto& [name, type] : {std::pair{"FP16", CUDA_R_16F}, {"BF16", CUDA_R_16BF}}) {
+    for (const auto& [of_c, type_of_c] :
+         {std::pair{"", -1}, {" to FP32", CUDA_R_32F | 0}, {" to FP16", CUDA_R_16F | 0}}) {
+      for (int ops = 0; ops < 9; ++ops) {
+        const std::string about =
+            std::string(name) + of_c + ", ops " + "NTC"[ops / 3] + "NTC"[ops % 3];
+        add(about.c_str(), [=](Case& c) {
+          c.type = type, c.type_of_c = type_of_c;
+          c.transa = ops / 3, c.transb = ops % 3;
+        });
+      }
+    }
+    const std::string about = std::string(name) + ", ";
+    add((about + "16F").c_str(), [=](Case& c) { c.type = type, c.compute = CUBLAS_COMPUTE_16F; });
+    add((about + "pedantic").c_str(),
+        [=](Case& c) { c.type = type, c.compute = CUBLAS_COMPUTE_32F_PEDANTIC; });
+    add((about + "FAST_16F").c_str(),
+        [=](Case& c) { c.type = type, c.compute = CUBLAS_COMPUTE_32F_FAST_16F; });
+    add((about + "lda small").c_str(), [=](Case& c) { c.type = type, c.lda = 32; });
+    add((about + "ldc 0").c_str(), [=](Case& c) { c.type = type, c.ldc = 0; });
+    add((about + "k 0").c_str(), [=](Case& c) { c.type = type, c.k = 0; });
+    add((about + "beta 0, C NaN").c_str(),
+        [=](Case& c) { c.type = type, c.beta = &zero, c.nan = true; });
+  }
   add("type 999", [](Case& c) { c.type = 999; });
   add("compute 999", [](Case& c) { c.compute = 999; });
   add("compute pedantic", [](Case& c) { c.compute = CUBLAS_COMPUTE_32F_PEDANTIC; });
@@ -102,6 +128,7 @@ void ask_products(const Case& c, const std::string& suffix) {
   const auto ta = static_cast<cublasOperation_t>(c.transa);
   const auto tb = static_cast<cublasOperation_t>(c.transb);
   const auto type = static_cast<cudaDataType>(c.type);
+  const auto type_of_c = static_cast<cudaDataType>(c.type_of_c < 0 ? c.type : c.type_of_c);
   const auto compute = static_cast<cublasComputeType_t>(c.compute);
   const auto algorithm = static_cast<cublasGemmAlgo_t>(c.algorithm);
   const auto i = [](long long value) { return static_cast<Int>(value); };
@@ -121,12 +148,12 @@ void ask_products(const Case& c, const std::string& suffix) {
   ask("cublasSgemmBatched", alpha, as, i(c.lda), bs, i(c.ldb), beta, outs, i(c.ldc), i(c.batch));
   ask("cublasSgemmStridedBatched", alpha, a, i(c.lda), c.stride_a, b, i(c.ldb), c.stride_b, beta,
       out, i(c.ldc), c.stride_c, i(c.batch));
-  ask("cublasGemmEx", alpha_v, a_v, type, i(c.lda), b_v, type, i(c.ldb), beta_v, out_v, type,
+  ask("cublasGemmEx", alpha_v, a_v, type, i(c.lda), b_v, type, i(c.ldb), beta_v, out_v, type_of_c,
       i(c.ldc), compute, algorithm);
   ask("cublasGemmBatchedEx", alpha_v, as_v, type, i(c.lda), bs_v, type, i(c.ldb), beta_v, outs_v,
-      type, i(c.ldc), i(c.batch), compute, algorithm);
+      type_of_c, i(c.ldc), i(c.batch), compute, algorithm);
   ask("cublasGemmStridedBatchedEx", alpha_v, a_v, type, i(c.lda), c.stride_a, b_v, type, i(c.ldb),
-      c.stride_b, beta_v, out_v, type, i(c.ldc), c.stride_c, i(c.batch), compute, algorithm);
+      c.stride_b, beta_v, out_v, type_of_c, i(c.ldc), c.stride_c, i(c.batch), compute, algorithm);
 }
 
 template <class Int>

@@ -20,9 +20,9 @@ JAX_CLIENT = CLIENT.with_name("jax_client.py")
 FP32_ERROR = 1e-6
 
 
-def run(*command, preload):
+def run(*command, preload, **settings):
     """(stdout, {function: (taken, forwarded)})"""
-    environment = {**os.environ, "MYGEMM_REPORT": "1"}
+    environment = {**os.environ, "MYGEMM_REPORT": "1", **settings}
     environment.pop("LD_PRELOAD", None)
     if preload:
         environment["LD_PRELOAD"] = str(DROP_IN)
@@ -41,7 +41,7 @@ class Answers(unittest.TestCase):
     def test_are_cublas_own(self):
         self.maxDiff = None
         plain, _ = run(ANSWERS, preload=False)
-        ours, counts = run(ANSWERS, preload=True)
+        ours, counts = run(ANSWERS, preload=True, MYGEMM_TAKE_16BIT="always")
         lines = plain.splitlines()
         answers = [line for line in lines if not line.startswith(" **")]  # cuBLAS's own remarks
         self.assertEqual(answers[-1], f"{len(answers) - 1} answers")
@@ -79,6 +79,24 @@ class PyTorch(unittest.TestCase):
         _, ours, counts = self.task("linear")
         self.assertLess(max(ours["errors"]), FP32_ERROR)
         self.assert_taken(counts, "cublasLtMatmul", 6)
+
+    def test_products_of_16_bits(self):
+        for choice in "always", "auto", "never":
+            ours, counts = run(sys.executable, CLIENT, "sixteen_bit", preload=True,
+                               MYGEMM_TAKE_16BIT=choice)
+            self.assertLess(max(json.loads(ours)["errors"]), 2 ** -8)
+            taken = {name: of_name[0] for name, of_name in counts.items()}
+            for function in "cublasGemmEx", "cublasGemmStridedBatchedEx", "cublasLtMatmul":
+                if choice == "always":
+                    self.assertGreater(taken[function], 0, counts)
+                else:
+                    self.assertEqual(taken.get(function, 0), 0, counts)
+
+    def test_bits_of_a_row_depend_on_no_other_row(self):
+        ours, counts = run(sys.executable, CLIENT, "rows", preload=True, MYGEMM_TAKE_16BIT="always",
+                           MYGEMM_INVARIANCE="batch")
+        self.assertEqual(set(json.loads(ours)["same"]), {True})
+        self.assertEqual(sum(forwarded for _, forwarded in counts.values()), 0, counts)
 
     def test_two_gpus(self):
         if int(run(sys.executable, "-c", "import torch; print(torch.cuda.device_count())",

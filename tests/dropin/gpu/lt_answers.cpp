@@ -1,6 +1,6 @@
 // The calls of cublasLtMatmul of the program cublas_answers: every epilogue, order and op, and what
-// cuBLASLt refuses. Matrices hold small integers, so that results are exact; of GELU and its
-// gradient, which are not, D is left out of the digest.
+// cuBLASLt refuses. Matrices hold small integers, so that results are exact; where they are not,
+// D is left out of the digest.
 #include <cublasLt.h>
 #include <dlfcn.h>
 
@@ -32,7 +32,8 @@ struct Case {
   int m = 33, n = 20, k = 45, k_of_b = 45;
   int lda = 48, ldb = 50, ldc = 35, ldd = 35;
   int batches = 1, batches_of_c = 0;  // 0: as many
-  int compute = CUBLAS_COMPUTE_32F, type = CUDA_R_32F;
+  int compute = CUBLAS_COMPUTE_32F;
+  int type = CUDA_R_32F, d_type = CUDA_R_32F;  // of A and B; of C and D
   int pointer_mode = CUBLASLT_POINTER_MODE_HOST;
   int ldaux = 0;  // 0: a legal one
   float beta = 3;
@@ -40,14 +41,19 @@ struct Case {
 };
 
 bool has_bits(const Case& c) { return (c.epilogue & (2 | 8)) != 0; }
-bool is_exact(const Case& c) { return (c.epilogue & (32 | 64)) == 0; }
+// Of 16 bits, cuBLASLt rounds results before it adds the bias or multiplies by DRELU's bits, and
+// then once more; mygemm rounds once.
+bool is_exact(const Case& c) {
+  const bool rounds_twice = c.d_type != CUDA_R_32F && (c.epilogue & (4 | 8)) != 0;
+  return (c.epilogue & (32 | 64)) == 0 && !rounds_twice;
+}
 
 struct Layout {
   cublasLtMatrixLayout_t layout = nullptr;
 
-  Layout(const Case& c, int rows, int columns, int order, int ld, int64_t stride, int batches) {
+  Layout(int type, int rows, int columns, int order, int ld, int64_t stride, int batches) {
     find<decltype(&cublasLtMatrixLayoutCreate)>("cublasLtMatrixLayoutCreate")(
-        &layout, static_cast<cudaDataType>(c.type), static_cast<uint64_t>(rows),
+        &layout, static_cast<cudaDataType>(type), static_cast<uint64_t>(rows),
         static_cast<uint64_t>(columns), ld);
     const auto set =
         find<decltype(&cublasLtMatrixLayoutSetAttribute)>("cublasLtMatrixLayoutSetAttribute");
@@ -84,11 +90,12 @@ void ask(const Case& c) {
     set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, int64_t{c.batches > 1 ? 4096 : 0});
   }
   const int batches_of_c = c.batches_of_c ? c.batches_of_c : c.batches;
-  const Layout a(c, c.transa ? c.k : c.m, c.transa ? c.m : c.k, c.a_order, c.lda, 2400, c.batches);
-  const Layout b(c, c.transb ? c.n : c.k_of_b, c.transb ? c.k_of_b : c.n, c.b_order, c.ldb, 2500,
+  const Layout a(c.type, c.transa ? c.k : c.m, c.transa ? c.m : c.k, c.a_order, c.lda, 2400,
                  c.batches);
-  const Layout old_c(c, c.m, c.n, c.c_order, c.ldc, 700, batches_of_c);
-  const Layout d(c, c.m, c.n, c.d_order, c.ldd, 700, c.batches);
+  const Layout b(c.type, c.transb ? c.n : c.k_of_b, c.transb ? c.k_of_b : c.n, c.b_order, c.ldb,
+                 2500, c.batches);
+  const Layout old_c(c.d_type, c.m, c.n, c.c_order, c.ldc, 700, batches_of_c);
+  const Layout d(c.d_type, c.m, c.n, c.d_order, c.ldd, 700, c.batches);
   const float alpha = 2;
   const bool on_host = c.pointer_mode == CUBLASLT_POINTER_MODE_HOST;
   const void* scalars[] = {on_host ? &alpha : a_memory + 1, on_host ? &c.beta : a_memory + 2};
@@ -122,12 +129,24 @@ constexpr Epilogue kEpilogues[] = {{"DEFAULT", 1},    {"RELU", 2},
                                    {"24", 24},        {"64", 64},
                                    {"260", 260}};
 
-void ask_epilogue(const Epilogue& epilogue) {
+struct Types {
+  const char* name;
+  int a_and_b, c_and_d;
+};
+constexpr Types kTypes[] = {{"", CUDA_R_32F, CUDA_R_32F},
+                            {"FP16 ", CUDA_R_16F, CUDA_R_16F},
+                            {"FP16 to FP32 ", CUDA_R_16F, CUDA_R_32F},
+                            {"BF16 ", CUDA_R_16BF, CUDA_R_16BF},
+                            {"BF16 to FP32 ", CUDA_R_16BF, CUDA_R_32F},
+                            {"BF16 to FP16 ", CUDA_R_16BF, CUDA_R_16F}};
+
+void ask_epilogue(const Epilogue& epilogue, const Types& types) {
   Case usual;
   usual.epilogue = epilogue.number;
+  usual.type = types.a_and_b, usual.d_type = types.c_and_d;
   const auto with = [&](const std::string& about, const std::function<void(Case&)>& change) {
     Case c = usual;
-    c.about = std::string(epilogue.name) + ", " + about;
+    c.about = std::string(types.name) + epilogue.name + ", " + about;
     change(c);
     ask(c);
   };
@@ -180,6 +199,8 @@ void ask_lt() {
   require(library, "dlopen of libcublasLt.so.13");
   require(find<decltype(&cublasLtCreate)>("cublasLtCreate")(&handle) == CUBLAS_STATUS_SUCCESS,
           "cublasLtCreate");
-  for (const Epilogue& epilogue : kEpilogues) ask_epilogue(epilogue);
+  for (const Types& types : kTypes) {
+    for (const Epilogue& epilogue : kEpilogues) ask_epilogue(epilogue, types);
+  }
   find<decltype(&cublasLtDestroy)>("cublasLtDestroy")(handle);
 }

@@ -1,7 +1,7 @@
 """Programs of PyTorch and CuPy users in FP32, independent of mygemm: one task for each process,
 its result as a line of JSON.
 
-Usage: torch_client.py mm | bmm | linear | two_gpus | training | graph | potrf | getrf | geqrf
+Usage: torch_client.py mm | bmm | linear | sixteen_bit | rows | two_gpus | training | graph | potrf | getrf | geqrf
                        | cupy
 """
 import json
@@ -47,6 +47,31 @@ def linear():
         relu = torch._addmm_activation(bias, x, w.T)
         errors.append((relu - y.clamp(min=0)).abs().max().item() / y.abs().max().item())
     return {"errors": errors}
+
+
+def sixteen_bit():
+    """Products, batches and layers in 16 bits, and products that end in FP32."""
+    errors = []
+    for kind in torch.bfloat16, torch.float16:
+        a, b = random(700, 512).to(kind), random(512, 640, seed=2).to(kind)
+        bias = random(640, seed=3).to(kind)
+        errors += [worst_error(a @ b, a, b),
+                   worst_error(torch.mm(a, b, out_dtype=torch.float32), a, b),
+                   worst_error(torch.nn.functional.linear(a, b.T, bias) - bias, a, b)]
+        x, y = random(12, 65, 130).to(kind), random(12, 130, 33, seed=2).to(kind)
+        errors.append(worst_error(torch.bmm(x, y), x, y))
+    return {"errors": errors}
+
+
+def rows():
+    """Whether a row has the same bits alone, among few and among many."""
+    same = []
+    for kind in torch.bfloat16, torch.float32:
+        x, w = random(3000, 2048).to(kind), random(2048, 1536, seed=2).to(kind)
+        whole = x @ w
+        same += [bool((x[first:first + count] @ w == whole[first:first + count]).all())
+                 for first, count in ((0, 1), (17, 1), (5, 16), (100, 129), (0, 1000))]
+    return {"same": same}
 
 
 def two_gpus():

@@ -1,0 +1,33 @@
+// Products of 16-bit matrices: which are taken. cuBLAS is mostly as fast with them or faster, so
+// that MYGEMM_TAKE_16BIT says how eager to be:
+//   auto (or unset)  the products that mygemm is expected to compute at cuBLAS's speed or faster
+//   always           all that mygemm can compute: for results that do not depend on the batch, say
+//   never            none
+#pragma once
+
+#include <library_types.h>
+
+#include <cstdint>
+
+#include "functions.h"
+
+namespace mygemm::cublas {
+
+// Of all matrices of a batch.
+struct ProductSizes {
+  int64_t m, n, k, batch_count;
+};
+
+double flop_of(const ProductSizes& sizes);
+
+// kTaken where the product has the types of FP32 products or of 16-bit ones that cuBLAS has too: A
+// and B both FP16 or both BF16, C and D of their type or FP32. Else kOtherTypes.
+Outcome judge_types(cudaDataType a, cudaDataType b, cudaDataType c);
+
+bool is_16bit(cudaDataType type);
+
+// kTaken, or why a product of 16-bit matrices is left to cuBLAS. The variable is read once a
+// thread.
+Outcome judge_16bit(const ProductSizes& sizes);
+
+}  // namespace mygemm::cublas
