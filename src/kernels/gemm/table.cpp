@@ -46,7 +46,7 @@ constexpr GemmKernel tensor16_kernel(const char* name, GemmFigures figures) {
           kHopper,
           kHopper,
           configure_tensor16<Tile, kStreamK>,
-          cuda_launcher<cuda::launch_gemm_tensor16<Tile>>(),
+          cuda_launcher<cuda::launch_gemm_tensor16<Tile, kStreamK>>(),
           with(figures, tensor16::bound<Tile, kStreamK>(figures),
                kStreamK          ? nullptr
                : Tile::kFp32Rows ? &tensor16::kMixedOrder
@@ -220,6 +220,12 @@ constexpr GemmKernel kKernels[] = {
     tensor16_kernel<Tensor16_128x128, false>("tensor16_128x128", kTensor16),
     tensor16_kernel<Tensor16_64x128, false>("tensor16_64x128", kTensor16),
     tensor16_kernel<Tensor16_32x128, false>("tensor16_32x128", kTensor16),
+    tensor16_kernel<Tensor16_256x64_2x1, false>("tensor16_256x64_2x1", kTensor16),
+    tensor16_kernel<Tensor16_176x64_2x1, false>("tensor16_176x64_2x1", kTensor16),
+    tensor16_kernel<Tensor16_160x64_4x1, false>("tensor16_160x64_4x1", kTensor16),
+    tensor16_kernel<Tensor16_144x64_1x2, false>("tensor16_144x64_1x2", kTensor16),
+    tensor16_kernel<Tensor16_112x64_2x1, false>("tensor16_112x64_2x1", kTensor16),
+    tensor16_kernel<Tensor16_64x64_4x1, false>("tensor16_64x64_4x1", kTensor16),
     tensor16_split_kernel<Tensor16Split_128x128>("tensor16_split_128x128", {.efficiency = 14.0}),
     tensor16_split_kernel<Tensor16Split_128x64>("tensor16_split_128x64", {.efficiency = 14.0}),
     tensor16_kernel<Tensor16Lines_128x128, false>("tensor16_lines_128x128", {.efficiency = 2.2}),

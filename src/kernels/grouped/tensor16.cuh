@@ -80,7 +80,8 @@ __device__ __forceinline__ void consume(SharedStorage<Tile>& s, const Args& args
     const Product x = args.list.products[tile.product];  // there when the products are done
     const bool transa = kTransposed ? !call.transb : call.transa;
     const bool transb = kTransposed ? !call.transa : call.transb;
-    tensor16::with_operands<false>(transa, transb, call.a.type, [&](auto operands) {
+    const int layout = tensor16::layout_of(transa, transb, call.a.type);
+    tensor16::with_operands<false>(layout, [&](auto operands) {
       with_columns<Tile>(tile.columns, [&](auto columns) {
         tensor16::multiply<decltype(operands), Tile, columns()>(sum, s, place, tile.steps,
                                                                 thread_of_consumers() / 32, lane);

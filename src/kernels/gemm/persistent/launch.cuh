@@ -52,8 +52,7 @@ inline Args args_of(const GemmProblem& p, const GemmConfig& config, const Launch
   Args args = {};
   args.p = config.transposed ? transposed(p) : p;
   args.transposed = config.transposed;
-  args.tiles_m = static_cast<int>(config.tiles_m);
-  args.tiles_n = static_cast<int>(config.tiles_n);
+  args.order = {static_cast<int>(config.tiles_m), static_cast<int>(config.tiles_n)};
   args.schedule = config.schedule;
   if (config.k_split == KSplit::kStreamK) {
     args.flags = static_cast<StreamKFlags*>(context.workspace);

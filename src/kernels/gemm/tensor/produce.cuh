@@ -18,8 +18,7 @@ __device__ __forceinline__ void produce(Shared& s, const persistent::Args& args,
                                         int lane) {
   using Method = typename Tile::Method;
   constexpr int kAhead = Shared::kAhead, kPlanes = Shared::kPlanes;
-  const int tiles_m = args.tiles_m, tiles_n = args.tiles_n;
-  persistent::StepCursor<Tile> loads(args.schedule, ptx::warp_uniform(s.block), tiles_m, tiles_n),
+  persistent::StepCursor<Tile> loads(args.schedule, ptx::warp_uniform(s.block), args.order),
       at = loads;
   persistent::RingPlace<Shared::kStages> place;
   persistent::RingPlace<Shared::kStagesB> place_b;
@@ -28,7 +27,7 @@ __device__ __forceinline__ void produce(Shared& s, const persistent::Args& args,
   const auto load_next = [&](int stage, int stage_b) {
     if (!loads.valid()) return;
     load_step<Tile>(s, args.p, a, b, loads, stage, stage_b, warp, lane);
-    loads.advance(1, tiles_m, tiles_n);
+    loads.advance(1, args.order);
   };
   for (int i = 0; i < kAhead; ++i) load_next(i, i);
 
@@ -61,7 +60,7 @@ __device__ __forceinline__ void produce(Shared& s, const persistent::Args& args,
     } else {
       load_next(next, next);
     }
-    at.advance(1, tiles_m, tiles_n);
+    at.advance(1, args.order);
     place.advance(1);
     place_b.advance(1);
     plane.advance(1);

@@ -19,7 +19,7 @@ using persistent::Args;
 template <class Tile>
 __device__ __forceinline__ Target target_of(const Args& args, int tile) {
   const GemmProblem& p = args.p;
-  const auto [i, j, batch] = persistent::position_of<Tile>(tile, args.tiles_m, args.tiles_n);
+  const auto [i, j, batch] = args.order.position_of<Tile>(tile);
   return {p, args.transposed, batch, i, j, Scalars(p)};
 }
 

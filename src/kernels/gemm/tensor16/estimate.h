@@ -39,7 +39,7 @@ inline int clusters_at_once(const DeviceTraits& device, int blocks) {
 }
 
 // From the launch to the first products.
-constexpr double kFillSeconds = 2.9e-6;
+constexpr double kFillSeconds = 2.3e-6;
 // Bytes a second from L2 to a multiprocessor: while all ask, to which the clusters' shared copies
 // count once; while fewer do, by the inverse of this share at most; and with shared copies.
 constexpr double kL2RateOfOne = 107e9, kLeastShare = 0.645, kReceivingRate = 127e9;

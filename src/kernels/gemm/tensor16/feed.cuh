@@ -28,13 +28,19 @@ struct Announced {
   static constexpr int kNoMore = -1;
 
   // The item that lane 0 has read, for all lanes of its warp.
+  template <bool kStreamK>
   __device__ __forceinline__ Announced of_warp() const {
-    return {ptx::warp_uniform(row),
-            ptx::warp_uniform(column),
-            ptx::warp_uniform(batch),
-            ptx::warp_uniform(steps),
-            ptx::warp_uniform(finishes) != 0,
-            {ptx::warp_uniform(to_add.first), ptx::warp_uniform(to_add.end)}};
+    Announced item = {ptx::warp_uniform(row),
+                      ptx::warp_uniform(column),
+                      ptx::warp_uniform(batch),
+                      ptx::warp_uniform(steps),
+                      true,
+                      {}};
+    if constexpr (kStreamK) {
+      item.finishes = ptx::warp_uniform(finishes) != 0;
+      item.to_add = {ptx::warp_uniform(to_add.first), ptx::warp_uniform(to_add.end)};
+    }
+    return item;
   }
 };
 
@@ -129,15 +135,18 @@ __device__ __forceinline__ void load_boxes(unsigned char* stage, const OperandMa
 
 // The k steps of a block's items, one after another, and the stages that they take. The thread that
 // `announces` tells consumers of an item in the stage of its first step, once that is free.
-template <class Tile>
+template <class Tile_, bool kStreamK>
 struct Production {
+  using Tile = Tile_;
+
   SharedStorage<Tile>& s;
   const persistent::Args& args;
   persistent::StepCursor<Tile> at;
   persistent::RingPlace<Tile::kStages> place;
 
-  __device__ __forceinline__ Production(SharedStorage<Tile>& s_, const persistent::Args& args_)
-      : s(s_), args(args_), at(args_.schedule, s_.block, args_.tiles_m, args_.tiles_n) {}
+  __device__ __forceinline__ Production(SharedStorage<Tile>& s_, const persistent::Args& args_,
+                                        int block)
+      : s(s_), args(args_), at(schedule_of(args_), block, args_.order) {}
 
   __device__ __forceinline__ void await_stage() const {
     ptx::mbarrier_wait(&s.free[place.slot], place.parity ^ 1);
@@ -147,20 +156,31 @@ struct Production {
     Announced& item = s.items[place.slot];
     const auto& [i, j, batch] = at.position;
     item = {i, j, batch, at.end - at.step, at.end == args.schedule.steps, {}};
-    if (item.finishes && at.step > 0) {
-      item.to_add = persistent::partial_tiles_of(args, at.item.tile, s.block);
+    if constexpr (kStreamK) {
+      if (item.finishes && at.step > 0) {
+        item.to_add = persistent::partial_tiles_of(args, at.item.tile, s.block);
+      }
     }
   }
   __device__ __forceinline__ void advance(int steps) {
-    at.advance(steps, args.tiles_m, args.tiles_n);
+    at.advance(steps, args.order);
     place.advance(1);
+  }
+
+ private:
+  // The compiler is told that there are no stream-K tiles: jumps across their code are slow where
+  // each instruction runs for the first time.
+  __device__ __forceinline__ static StreamK schedule_of(const persistent::Args& args) {
+    StreamK schedule = args.schedule;
+    if (!kStreamK) schedule.stream_k_tiles = 0;
+    return schedule;
   }
 };
 
 // Announces that there are no more items; where nothing is read, before that those which finish
 // tiles, each in a stage. One thread, whose arrivals alone fill stages then.
-template <class Tile>
-__device__ __forceinline__ void announce_rest(Production<Tile>& work, unsigned arrivals) {
+template <class Work>
+__device__ __forceinline__ void announce_rest(Work& work, unsigned arrivals) {
   const auto fill = [&] {
     for (unsigned i = 0; i < arrivals; ++i) ptx::mbarrier_arrive(&work.s.full[work.place.slot]);
   };
@@ -174,7 +194,7 @@ __device__ __forceinline__ void announce_rest(Production<Tile>& work, unsigned a
       fill();
       work.advance(steps);
     } else {
-      work.at.advance(steps, work.args.tiles_m, work.args.tiles_n);
+      work.at.advance(steps, work.args.order);
     }
   }
   work.await_stage();
@@ -184,9 +204,10 @@ __device__ __forceinline__ void announce_rest(Production<Tile>& work, unsigned a
 
 // The producer that has the accelerator copy; one thread. Each block of a cluster brings its part
 // of what they share to all of them.
-template <class Tile>
-__device__ __forceinline__ void produce_mapped(Production<Tile>& work, const OperandMap& a,
+template <class Work>
+__device__ __forceinline__ void produce_mapped(Work& work, const OperandMap& a,
                                                const OperandMap& b) {
+  using Tile = typename Work::Tile;
   const auto same_rows = SameRows<Tile>::of_block();
   const auto same_columns = SameColumns<Tile>::of_block();
   const GemmProblem& p = work.args.p;
@@ -198,6 +219,8 @@ __device__ __forceinline__ void produce_mapped(Production<Tile>& work, const Ope
     work.announce();
     const int slot = work.place.slot, k = work.at.k();
     ptx::mbarrier_arrive_expect_tx(&s.full[slot], bytes);
+    // All else is done by then. Only the first time there is something to wait for.
+    if (work.at.begins_item()) ptx::wait_for_previous_grid();
     const auto& [i, j, batch] = work.at.position;
     load_boxes<Tile::kRows, Tile::kFp32Rows ? 32 : 64>(s.a[slot], a, p.transa, same_rows,
                                                        &s.full[slot], batch,
@@ -209,8 +232,9 @@ __device__ __forceinline__ void produce_mapped(Production<Tile>& work, const Ope
 
 // The producers that copy themselves; all lanes of the producer warps. The loads of a batch of
 // lines are in flight while the batch before is stored, those of the next step's first one too.
-template <class Tile>
-__device__ __forceinline__ void produce_copied(Production<Tile>& work, int thread) {
+template <class Work>
+__device__ __forceinline__ void produce_copied(Work& work, int thread) {
+  using Tile = typename Work::Tile;
   using Lines = Batch<32 * Tile::kProducerWarps>;
   using OfRows = std::conditional_t<Tile::kFp32Rows, unsigned, uint16_t>;
   constexpr int kBatchesA = Tile::kLinesA / Lines::kLines;
@@ -234,7 +258,7 @@ __device__ __forceinline__ void produce_copied(Production<Tile>& work, int threa
   if (work.at.valid()) load(batches[0], work.at, 0);
   while (work.at.valid()) {
     persistent::StepCursor<Tile> next = work.at;
-    next.advance(1, work.args.tiles_m, work.args.tiles_n);
+    next.advance(1, work.args.order);
     work.await_stage();
     if (thread == 0) work.announce();
     const int slot = work.place.slot;
@@ -261,14 +285,15 @@ __device__ __forceinline__ void produce_copied(Production<Tile>& work, int threa
 }
 
 // The work of the producer warps.
-template <class Tile>
-__device__ __forceinline__ void produce(SharedStorage<Tile>& s, const persistent::Args& args,
-                                        const OperandMap& a, const OperandMap& b, int warp,
-                                        int lane) {
+template <class Work>
+__device__ __forceinline__ void produce(Work& work, const OperandMap& a, const OperandMap& b,
+                                        int warp, int lane) {
+  using Tile = typename Work::Tile;
   if (Tile::kMapped && warp > 0) return;
   // With alpha = 0 on the device nothing of A and B is read.
-  const bool reads = load_scalar(args.p.epilogue.alpha) != 0.0f;
-  Production<Tile> work(s, args);
+  const Scalar& alpha = work.args.p.epilogue.alpha;
+  if (!Tile::kMapped || alpha.on_device) ptx::wait_for_previous_grid();
+  const bool reads = load_scalar(alpha) != 0.0f;
   if constexpr (!Tile::kMapped) {
     if (reads) produce_copied(work, 32 * warp + lane);
     if (warp == 0 && lane == 0) announce_rest(work, kFullArrivals<Tile>);

@@ -3,13 +3,20 @@
 
 namespace mygemm::cuda {
 
-template Status launch_gemm_tensor16<Mixed_128x128>(const GemmProblem&, const GemmConfig&,
-                                                    const LaunchContext&);
-template Status launch_gemm_tensor16<Mixed_64x128>(const GemmProblem&, const GemmConfig&,
-                                                   const LaunchContext&);
-template Status launch_gemm_tensor16<Mixed_32x128>(const GemmProblem&, const GemmConfig&,
-                                                   const LaunchContext&);
-template Status launch_gemm_tensor16<MixedLines_64x128>(const GemmProblem&, const GemmConfig&,
-                                                        const LaunchContext&);
+template Status launch_gemm_tensor16<Mixed_128x128, false>(const GemmProblem&, const GemmConfig&,
+                                                           const LaunchContext&);
+template Status launch_gemm_tensor16<Mixed_128x128, true>(const GemmProblem&, const GemmConfig&,
+                                                          const LaunchContext&);
+template Status launch_gemm_tensor16<Mixed_64x128, false>(const GemmProblem&, const GemmConfig&,
+                                                          const LaunchContext&);
+template Status launch_gemm_tensor16<Mixed_64x128, true>(const GemmProblem&, const GemmConfig&,
+                                                         const LaunchContext&);
+template Status launch_gemm_tensor16<Mixed_32x128, false>(const GemmProblem&, const GemmConfig&,
+                                                          const LaunchContext&);
+template Status launch_gemm_tensor16<MixedLines_64x128, false>(const GemmProblem&,
+                                                               const GemmConfig&,
+                                                               const LaunchContext&);
+template Status launch_gemm_tensor16<MixedLines_64x128, true>(const GemmProblem&, const GemmConfig&,
+                                                              const LaunchContext&);
 
 }  // namespace mygemm::cuda

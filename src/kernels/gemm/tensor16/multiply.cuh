@@ -46,24 +46,28 @@ struct Operands {
   static constexpr Major kA = kA_, kB = kB_;
 };
 
-// Calls body with the Operands of a product; kBf16Alone: those that are not FP32 are BF16.
+// The Operands of a product by number.
+__device__ __forceinline__ int layout_of(bool transa, bool transb, mygemmDataType_t type) {
+  return ptx::warp_uniform((transa ? 1 : 0) + (transb ? 2 : 0) + (type == MYGEMM_R_16BF ? 4 : 0));
+}
+__device__ __forceinline__ int layout_of(const GemmProblem& p) {
+  return layout_of(p.transa, p.transb, p.a.type);
+}
+
+// Calls body with the Operands of a number; kBf16Alone: those that are not FP32 are BF16.
 template <bool kBf16Alone, class Body>
-__device__ __forceinline__ void with_operands(bool transa, bool transb, mygemmDataType_t type,
-                                              const Body& body) {
+__device__ __forceinline__ void with_operands(int layout, const Body& body) {
   const auto of_type = [&](auto bf16) {
-    const auto of_majors = [&](auto a, auto b) {
-      body(Operands<decltype(bf16)::value, decltype(a)::value, decltype(b)::value>{});
-    };
-    using K = std::integral_constant<Major, Major::kK>;
-    using MN = std::integral_constant<Major, Major::kMN>;
-    if (transa) return transb ? of_majors(K{}, MN{}) : of_majors(K{}, K{});
-    return transb ? of_majors(MN{}, MN{}) : of_majors(MN{}, K{});
+    constexpr bool kBf16 = decltype(bf16)::value;
+    switch (layout % 4) {
+      case 0: return body(Operands<kBf16, Major::kMN, Major::kK>{});
+      case 1: return body(Operands<kBf16, Major::kK, Major::kK>{});
+      case 2: return body(Operands<kBf16, Major::kMN, Major::kMN>{});
+      default: return body(Operands<kBf16, Major::kK, Major::kMN>{});
+    }
   };
-  if constexpr (kBf16Alone) {
-    return of_type(std::true_type{});
-  } else {
-    return type == MYGEMM_R_16BF ? of_type(std::true_type{}) : of_type(std::false_type{});
-  }
+  if (kBf16Alone || layout >= 4) return of_type(std::true_type{});
+  if constexpr (!kBf16Alone) of_type(std::false_type{});
 }
 
 // The first of an array's elements, which stay in registers.

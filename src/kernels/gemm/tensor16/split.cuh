@@ -46,8 +46,7 @@ struct SplitBlock {
     block.column = (tile - batch * args.tiles_n) * Tile::kColumns;
     block.batch = batch;
     block.first = block.split * args.steps;
-    // With alpha = 0 on the device nothing of A and B is read. Steps behind k are zeros.
-    block.steps = load_scalar(args.p.epilogue.alpha) != 0.0f ? args.steps : 0;
+    block.steps = args.steps;  // those behind k are zeros
     return block;
   }
 };
@@ -168,6 +167,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
   static_assert(sizeof(Shared) <= Tile::kSharedBytes, "the Config counts on it");
   Shared& s = shared_storage<Shared>();
   const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
+  SplitBlock block = SplitBlock::of<Tile>(args);  // while the grid before ends
+  const int layout = layout_of(args.p);
   if (threadIdx.x == 0) {
     for (int i = 0; i < Tile::kStages; ++i) {
       ptx::mbarrier_init(&s.full[i], 1);
@@ -177,9 +178,10 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
     ptx::tma_prefetch_map(&a.map);
     ptx::tma_prefetch_map(&b.map);
   }
-  ptx::wait_for_previous_grid();
   __syncthreads();
-  const SplitBlock block = SplitBlock::of<Tile>(args);
+  ptx::wait_for_previous_grid();
+  // With alpha = 0 on the device nothing of A and B is read.
+  if (load_scalar(args.p.epilogue.alpha) == 0.0f) block.steps = 0;
   if (warp == Tile::kConsumerWarps) {
     if (ptx::elect_one()) produce_split<Tile>(s, args, block, a, b);
     ptx::launch_dependents();  // behind the last loads
@@ -187,7 +189,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kRegisterBlocks)
     Results<Tile> sum = {};
     persistent::RingPlace<Tile::kStages> place;
     if (block.steps > 0) {
-      with_operands<false>(args.p.transa, args.p.transb, args.p.a.type, [&](auto operands) {
+      with_operands<false>(layout, [&](auto operands) {
         multiply<decltype(operands), Tile>(sum, s, place, block.steps, warp, lane);
       });
     }

@@ -293,33 +293,36 @@ __device__ __forceinline__ void store_through(Boxes<Tile>& boxes, const Results<
   }
 }
 
-// Stores the sums of a warp, which are complete.
-template <class T, bool kInRows, class Tile>
-__device__ __forceinline__ void store_results(Boxes<Tile>& boxes, const Results<Tile>& sum,
-                                              const GemmProblem& p, const ResultMaps& d,
-                                              bool mapped, const WarpPlace& at, int lane) {
-  const Scalars scalars(p);
-  if (mapped && !p.fused && scalars.beta == 0.0f) {
-    store_mapped<T, kInRows, Tile>(boxes, sum, scalars.alpha, d, at, lane);
-  } else {
-    store_through<T, kInRows, Tile>(boxes, sum, p, scalars, at, lane);
-  }
+// How results are stored, by number: the type of D, and kMapped where the accelerator stores them.
+constexpr int kWayOfFloats = 0, kWayOfHalves = 1, kWayOfBf16 = 2, kMappedWay = 4;
+__device__ __forceinline__ int store_way(const GemmProblem& p, bool mapped) {
+  const bool plain = mapped && !p.fused && load_scalar(p.epilogue.beta) == 0.0f;
+  const int type = p.d.type == MYGEMM_R_32F   ? kWayOfFloats
+                   : p.d.type == MYGEMM_R_16F ? kWayOfHalves
+                                              : kWayOfBf16;
+  return ptx::warp_uniform(type + (plain ? kMappedWay : 0));
 }
 
-// The same for the type of D.
+// Stores the sums of a warp, which are complete.
 template <bool kInRows, class Tile>
 __device__ __forceinline__ void store_tile(Boxes<Tile>& boxes, const Results<Tile>& sum,
-                                           const GemmProblem& p, const ResultMaps& d, bool mapped,
+                                           const GemmProblem& p, const ResultMaps& d, int way,
                                            const WarpPlace& at, int lane) {
   const auto store = [&](auto element) {
-    store_results<decltype(element), kInRows, Tile>(boxes, sum, p, d, mapped, at, lane);
+    using T = decltype(element);
+    const Scalars scalars(p);
+    if (way >= kMappedWay) {
+      store_mapped<T, kInRows, Tile>(boxes, sum, scalars.alpha, d, at, lane);
+    } else {
+      store_through<T, kInRows, Tile>(boxes, sum, p, scalars, at, lane);
+    }
   };
   if constexpr (Tile::kFp32Rows) {
     return store(float{});
   } else {
-    switch (p.d.type) {
-      case MYGEMM_R_32F: return store(float{});
-      case MYGEMM_R_16F: return store(__half{});
+    switch (way % kMappedWay) {
+      case kWayOfFloats: return store(float{});
+      case kWayOfHalves: return store(__half{});
       default: return store(__nv_bfloat16{});
     }
   }

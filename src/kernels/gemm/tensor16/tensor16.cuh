@@ -24,32 +24,59 @@ __device__ __forceinline__ int partial_tile_of(int cluster) {
                              : cluster * Tile::kCluster + static_cast<int>(ptx::cluster_rank());
 }
 
-// Sets s.block, the number of this block, or cluster, in the schedule. Every thread calls; when it
-// returns, every barrier of the cluster exists.
+// Every thread of a block, or of all blocks of a cluster, meets.
 template <class Tile>
-__device__ __forceinline__ void take_number(SharedStorage<Tile>& s, const persistent::Args& args) {
-  const bool takes = Tile::kCluster == 1 || ptx::cluster_rank() == 0;
-  if (threadIdx.x == 0 && takes) {
-    s.block = persistent::take_block_number(
-        args, Tile::kCluster > 1 ? ptx::cluster_number() : blockIdx.x);
-  }
+__device__ __forceinline__ void meet_all() {
   if constexpr (Tile::kCluster == 1) {
     __syncthreads();
   } else {
     ptx::cluster_sync();
+  }
+}
+
+// Stream-K: takes this block's, or cluster's, number in the schedule, to s.block, once the grid
+// before has cleared the flags. Every thread calls.
+template <class Tile>
+__device__ __forceinline__ void take_number(SharedStorage<Tile>& s, const persistent::Args& args) {
+  ptx::wait_for_previous_grid();
+  const bool takes = Tile::kCluster == 1 || ptx::cluster_rank() == 0;
+  if (threadIdx.x == 0 && takes) s.block = persistent::take_block_number(args);
+  meet_all<Tile>();
+  if constexpr (Tile::kCluster > 1) {
     if (threadIdx.x == 0 && !takes) s.block = ptx::load_shared_4_of(0, &s.block);
     __syncthreads();
   }
 }
 
+// What one thread sets up before the others begin.
+template <class Tile>
+__device__ __forceinline__ void set_up(SharedStorage<Tile>& s, const OperandMap& a,
+                                       const OperandMap& b, const ResultMaps& d, bool maps_d) {
+  for (int i = 0; i < Tile::kStages; ++i) {
+    ptx::mbarrier_init(&s.full[i], kFullArrivals<Tile>);
+    ptx::mbarrier_init(&s.free[i], kFreeArrivals<Tile>);
+  }
+  if (Tile::kFp32Rows) {
+    for (uint64_t& turn : s.turn) ptx::mbarrier_init(&turn, Tile::kConsumerWarps / 2);
+  }
+  ptx::mbarrier_init_fence();
+  if (Tile::kMapped) {
+    ptx::tma_prefetch_map(&a.map);
+    ptx::tma_prefetch_map(&b.map);
+  }
+  if (maps_d) ptx::tma_prefetch_map(&d.whole.map);
+}
+
 // The work of a consumer warp. kInRows: rows of the tile are contiguous in D, else columns.
-template <class Tile, bool kInRows>
+template <class Tile, bool kInRows, bool kStreamK>
 __device__ __forceinline__ void consume(SharedStorage<Tile>& s, const persistent::Args& args,
                                         const ResultMaps& d, bool mapped) {
   constexpr int kThreads = 32 * Tile::kConsumerWarps;
   // Read again after the products, during which no register is to spare for what follows from it.
   const auto thread_of_consumers = [] { return ptx::thread_again() - 32 * Tile::kProducerWarps; };
   auto* const partial_tiles = static_cast<PartialTile<Tile>*>(args.partial_tiles);
+  // Worked out before the first operands are there.
+  const int layout = layout_of(args.p), way = store_way(args.p, mapped);
   persistent::RingPlace<Tile::kStages> place;
   Results<Tile> sum;
   for (;;) {
@@ -57,12 +84,12 @@ __device__ __forceinline__ void consume(SharedStorage<Tile>& s, const persistent
     const int lane = thread_of_consumers() % 32;
     Announced item = {};
     if (lane == 0) item = s.items[place.slot];
-    item = item.of_warp();
+    item = item.template of_warp<kStreamK>();
     if (item.steps == Announced::kNoMore) break;
 #pragma unroll
     for (float& x : sum) x = 0.0f;
     // One kernel for all operands: their main loops are small beside the stores.
-    with_operands<Tile::kFp32Rows>(args.p.transa, args.p.transb, args.p.a.type, [&](auto operands) {
+    with_operands<Tile::kFp32Rows>(layout, [&](auto operands) {
       using Operands = decltype(operands);
       const int warp = thread_of_consumers() / 32;
       if constexpr (Tile::kFp32Rows) {
@@ -72,14 +99,14 @@ __device__ __forceinline__ void consume(SharedStorage<Tile>& s, const persistent
       }
     });
     const int thread = thread_of_consumers(), warp = thread / 32;
-    if (!item.finishes) {
+    if (kStreamK && !item.finishes) {
       const int mine = partial_tile_of<Tile>(s.block);
       store_partial<Tile>(partial_tiles[mine], sum, thread);
       ptx::meet_at_barrier(kConsumersBarrier, kThreads);  // the whole partial tile is there
       if (thread == 0) persistent::announce_partial_tile(args, mine);
       continue;
     }
-    if (item.to_add.first < item.to_add.end) {
+    if (kStreamK && item.to_add.first < item.to_add.end) {
       const int first = partial_tile_of<Tile>(item.to_add.first);
       const int end = partial_tile_of<Tile>(item.to_add.end);
       persistent::await_partial_tiles<Tile>(args, {first, end}, thread, Tile::kCluster);
@@ -92,14 +119,14 @@ __device__ __forceinline__ void consume(SharedStorage<Tile>& s, const persistent
     const WarpPlace at = {item.batch, item.row + in_cluster + 16 * warp,
                           item.column + SameRows<Tile>::of_block().number * Tile::kColumns};
     if constexpr (Tile::kFp32Rows) compute_nan_again<Tile>(sum, args.p, at, thread % 32);
-    store_tile<kInRows, Tile>(s.results[warp], sum, args.p, d, mapped, at, thread % 32);
+    store_tile<kInRows, Tile>(s.results[warp], sum, args.p, d, way, at, thread % 32);
   }
   if (thread_of_consumers() % 32 == 0) ptx::tma_wait_for_reads_of_stores();
 }
 
 }  // namespace tensor16
 
-template <class Tile, bool kInRows>
+template <class Tile, bool kInRows, bool kStreamK>
 __global__ void __launch_bounds__(Tile::kThreads, 1)
     gemm_tensor16(const __grid_constant__ persistent::Args args,
                   const __grid_constant__ persistent::OperandMap a,
@@ -112,31 +139,25 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   static_assert(sizeof(Shared) <= Tile::kSharedBytes, "the Config counts on it");
   Shared& s = shared_storage<Shared>();
   const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < Tile::kStages; ++i) {
-      ptx::mbarrier_init(&s.full[i], tensor16::kFullArrivals<Tile>);
-      ptx::mbarrier_init(&s.free[i], tensor16::kFreeArrivals<Tile>);
-    }
-    if (Tile::kFp32Rows) {
-      for (uint64_t& turn : s.turn) ptx::mbarrier_init(&turn, Tile::kConsumerWarps / 2);
-    }
-    ptx::mbarrier_init_fence();
-    if (Tile::kMapped) {
-      ptx::tma_prefetch_map(&a.map);
-      ptx::tma_prefetch_map(&b.map);
-    }
-    if (maps_d) ptx::tma_prefetch_map(&d.whole.map);
-  }
-  ptx::wait_for_previous_grid();
-  tensor16::take_number<Tile>(s, args);
-
   if (warp < Tile::kProducerWarps) {
-    ptx::give_up_registers<Tile::kProducerRegisters>();
-    tensor16::produce<Tile>(s, args, a, b, warp, lane);
+    // The first item is found while the barriers are set up and the grid before ends.
+    if constexpr (kStreamK) {
+      tensor16::meet_all<Tile>();
+      tensor16::take_number<Tile>(s, args);
+    }
+    const unsigned here = Tile::kCluster > 1 ? ptx::cluster_number() : blockIdx.x;
+    tensor16::Production<Tile, kStreamK> work(s, args, kStreamK ? s.block : static_cast<int>(here));
+    if constexpr (!kStreamK) tensor16::meet_all<Tile>();
+    if constexpr (Tile::kMovesRegisters) ptx::give_up_registers<Tile::kProducerRegisters>();
+    tensor16::produce(work, a, b, warp, lane);
     ptx::launch_dependents();  // behind the last loads
   } else {
-    ptx::take_registers<Tile::kConsumerRegisters>();
-    tensor16::consume<Tile, kInRows>(s, args, d, maps_d);
+    if (threadIdx.x == 32 * Tile::kProducerWarps) tensor16::set_up<Tile>(s, a, b, d, maps_d);
+    tensor16::meet_all<Tile>();
+    if constexpr (kStreamK) tensor16::take_number<Tile>(s, args);
+    ptx::wait_for_previous_grid();
+    if constexpr (Tile::kMovesRegisters) ptx::take_registers<Tile::kConsumerRegisters>();
+    tensor16::consume<Tile, kInRows, kStreamK>(s, args, d, maps_d);
   }
   // No block ends while others still copy to it or free its stages.
   if constexpr (Tile::kCluster > 1) ptx::cluster_sync();
@@ -158,7 +179,7 @@ inline Status make_map(OperandMap* map, const Operand& x, bool k_major, int64_t 
 
 }  // namespace tensor16
 
-template <class Tile>
+template <class Tile, bool kStreamK>
 Status cuda::launch_gemm_tensor16(const GemmProblem& problem, const GemmConfig& config,
                                   const LaunchContext& context) {
   const persistent::Args args = persistent::args_of(problem, config, context);
@@ -186,13 +207,13 @@ Status cuda::launch_gemm_tensor16(const GemmProblem& problem, const GemmConfig& 
     RETURN_IF_ERROR(make(&d.whole, columns));
     if (const int rest = Tile::kColumns % columns) RETURN_IF_ERROR(make(&d.rest, rest));
   }
-  RETURN_IF_ERROR(persistent::clear_flags_for(args, context));
+  if constexpr (kStreamK) RETURN_IF_ERROR(persistent::clear_flags_for(args, context));
   if constexpr (Tile::kBothWays) {
     if (!args.transposed) {
-      return launch(context, gemm_tensor16<Tile, false>, config, args, a, b, d, maps_d);
+      return launch(context, gemm_tensor16<Tile, false, kStreamK>, config, args, a, b, d, maps_d);
     }
   }
-  return launch(context, gemm_tensor16<Tile, true>, config, args, a, b, d, maps_d);
+  return launch(context, gemm_tensor16<Tile, true, kStreamK>, config, args, a, b, d, maps_d);
 }
 
 }  // namespace mygemm

@@ -21,13 +21,11 @@ __device__ __forceinline__ void produce(Shared& s, const Args& args, const Opera
   constexpr bool kMapA = Shared::kMapA, kMapB = Shared::kMapB;
   constexpr int kWarps = Tile::kProducerWarps;
   const GemmProblem& p = args.p;
-  const int tiles_m = args.tiles_m, tiles_n = args.tiles_n;
-
-  persistent::StepCursor<Tile> at(schedule, ptx::warp_uniform(s.block), tiles_m, tiles_n);
-  if (at.valid()) at.advance(warp, tiles_m, tiles_n);
+  persistent::StepCursor<Tile> at(schedule, ptx::warp_uniform(s.block), args.order);
+  if (at.valid()) at.advance(warp, args.order);
   persistent::RingPlace<Tile::kStages> place;
   place.advance(warp);
-  for (; at.valid(); at.advance(kWarps, tiles_m, tiles_n)) {
+  for (; at.valid(); at.advance(kWarps, args.order)) {
     const int stage = place.slot, k = at.k();
     const auto& [i, j, batch] = at.position;
     uint64_t* full = &s.full[stage];

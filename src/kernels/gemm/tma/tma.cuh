@@ -31,7 +31,7 @@ __device__ __forceinline__ void consume(Shared& s, const Args& args, const Strea
     multiply<Tile>(sum, s, taken + group, own_steps, place);
     taken += steps;
 
-    const auto [i, j, batch] = persistent::position_of<Tile>(item.tile, args.tiles_m, args.tiles_n);
+    const auto [i, j, batch] = args.order.position_of<Tile>(item.tile);
     const bool finishes = item.end == schedule.steps;
     PartialTiles to_add = {};
     if (finishes && item.begin > 0) {
