@@ -45,6 +45,7 @@ struct TileOrigin {
 };
 
 struct PartialSums {
+  static constexpr bool kLoops = false;  // see MaskedEpilogue
   // Whether the element is stored.
   __device__ __forceinline__ static constexpr bool keeps(int, int) { return true; }
   __device__ __forceinline__ bool reads_d() const { return false; }
@@ -60,6 +61,7 @@ struct Finished : PartialSums {};
 
 // D is not read where beta = 0, NaN or not.
 struct ScaleEpilogue {
+  static constexpr bool kLoops = false;
   float alpha, beta;
 
   __device__ __forceinline__ static constexpr bool keeps(int, int) { return true; }
@@ -100,6 +102,8 @@ __device__ __forceinline__ float gelu_derivative(float x) {
 template <bool kTransposed = false, class T = float>
 class FusedEpilogue {
  public:
+  static constexpr bool kLoops = false;
+
   __device__ __forceinline__ FusedEpilogue(const GemmProblem& p, const Scalars& scalars,
                                            const TileOrigin& at)
       : p_(p), scalars_(scalars) {
@@ -199,6 +203,9 @@ class FusedEpilogue {
 // An epilogue that keeps the elements of the problem's triangle alone.
 template <class Epilogue>
 struct MaskedEpilogue : Epilogue {
+  // Quads of which a part is stored go through it in a loop: unrolled, they were a quarter of the
+  // instructions of kernels with masked and fused epilogues.
+  static constexpr bool kLoops = true;
   bool lower;
   int below;  // rows from D's diagonal down to the tile's first element
 
@@ -208,6 +215,11 @@ struct MaskedEpilogue : Epilogue {
         lower(p.fill == MYGEMM_FILL_LOWER),
         below(static_cast<int>(max(-(int64_t{1} << 30), min(int64_t{1} << 30, at.i - at.j)))) {}
 
+  // Keeps all elements of a tile, as if they lay far below the diagonal.
+  __device__ __forceinline__ void keep_all() {
+    lower = true;
+    below = 1 << 30;
+  }
   __device__ __forceinline__ bool keeps(int row, int column) const {
     const int rows = below + row - column;
     return lower ? rows >= 0 : rows <= 0;
@@ -285,8 +297,10 @@ __device__ __forceinline__ void store_quad(T* d, int row, int column, const floa
     store_four(d, make_float4(results[0], results[1], results[2], results[3]));
     return;
   }
+#pragma unroll(Epilogue::kLoops ? 1 : 4)
   for (int i = 0; i < 4; ++i) {
-    if (i < valid) store_result(d + i, row + i, column, sum[i], epilogue);
+    const float element = i == 0 ? sum[0] : i == 1 ? sum[1] : i == 2 ? sum[2] : sum[3];
+    if (i < valid) store_result(d + i, row + i, column, element, epilogue);
   }
 }
 
