@@ -9,7 +9,11 @@
 namespace emulator {
 
 void CopyGroups::perform(const Copy& copy) {
-  if (copy.from) {
+  if (copy.from && copy.bytes == 4) {
+    std::memcpy(copy.to, copy.from, 4);  // without a call
+  } else if (copy.from && copy.bytes == 16) {
+    std::memcpy(copy.to, copy.from, 16);
+  } else if (copy.from) {
     std::memcpy(copy.to, copy.from, copy.bytes);
   } else {
     std::memset(copy.to, 0, copy.bytes);

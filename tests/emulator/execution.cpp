@@ -2,7 +2,6 @@
 #include "execution.h"
 
 #include <algorithm>
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -44,10 +43,36 @@ unsigned current;                         // the running thread's number within 
 Thread* running;
 std::minstd_rand chance;
 std::vector<unsigned> block_order, warp_order, lane_order(kWarpSize);
+unsigned running_warp;
+size_t next_lane;  // of lane_order: those before it have run
 
 BlockRange blocks_of(unsigned cluster) {
   const unsigned size = running_grid->cluster_blocks;
   return {cluster * size, (cluster + 1) * size};
+}
+
+// The next thread of the running warp that can run, from then on the running one; or nullptr.
+Thread* next_thread() {
+  while (next_lane < kWarpSize) {
+    const unsigned i = running_warp * kWarpSize + lane_order[next_lane++];
+    Thread* const thread = threads_of(running_block) + i;
+    if (i >= num_threads || thread->state != State::kReady) continue;
+    current = i;
+    running = thread;
+    threadIdx = thread->index;
+    return thread;
+  }
+  return nullptr;
+}
+
+// Suspends the running thread. The warp's next one goes on without a switch to the scheduler and
+// back: half of all switches, which took a tenth of the time.
+void suspend() {
+  if (Thread* const next = next_thread()) {
+    next->fiber->replace_running();
+  } else {
+    Fiber::suspend();
+  }
 }
 
 // A fiber serves one CUDA thread after another.
@@ -60,7 +85,7 @@ void thread_main() {
     if (--block.threads_left == 0 && running_grid->may_overlap && !block.waited_for_grid) {
       stop("a block ends without griddepcontrol.wait, in a grid that may overlap");
     }
-    Fiber::suspend();
+    suspend();
   }
 }
 
@@ -83,19 +108,12 @@ void shuffle(std::vector<unsigned>* order) {
 
 // Runs each thread of the warp that can run until it waits.
 bool run_warp(unsigned warp) {
-  bool progress = false;
-  Thread* const block = threads_of(running_block);
   shuffle(&lane_order);
-  for (const unsigned lane : lane_order) {
-    const unsigned i = warp * kWarpSize + lane;
-    if (i >= num_threads || block[i].state != State::kReady) continue;
-    current = i;
-    running = &block[i];
-    threadIdx = block[i].index;
-    block[i].fiber->resume();
-    progress = true;
-  }
-  return progress;
+  running_warp = warp;
+  next_lane = 0;
+  Thread* const first = next_thread();
+  if (first) first->fiber->resume();
+  return first != nullptr;
 }
 
 // Runs every warp as far as it gets, one after another: each runs ahead of some and behind others
@@ -277,12 +295,12 @@ bool run(const Grid& grid) {
 
 void wait_for_block(Site site) {
   wait_at(kBlockBarrier, ~0u, site);
-  Fiber::suspend();
+  suspend();
 }
 
 void wait_for_cluster(Site site) {
   wait_at(kClusterBarrier, ~0u, site);
-  Fiber::suspend();
+  suspend();
 }
 
 const LaneValues& exchange(const char* name, unsigned mask, uint64_t value, Site site) {
@@ -305,24 +323,24 @@ const LaneValues& exchange(const char* name, unsigned mask, uint64_t value, Site
     }
     waiting &= ~mask;
   } else {
-    Fiber::suspend();
+    suspend();
   }
   return self.values;
 }
 
 void wait_for_object(const char* name, const void* object, unsigned parity, Site site) {
   wait_at(name, parity, site, object);
-  Fiber::suspend();
+  suspend();
 }
 
 void wait_for_flag(const unsigned* flag, Site site) {
   wait_at(kFlag, 0, site, flag);
-  Fiber::suspend();
+  suspend();
 }
 
 void step_aside(Site site) {
   wait_at(kAside, 0, site);
-  Fiber::suspend();
+  suspend();
 }
 
 void wake_waiters(const void* object) {
@@ -348,43 +366,11 @@ void require_previous_grid(const char* instruction) {
 
 bool clustered() { return running_grid->clustered; }
 
-unsigned cluster_rank() { return running_block % cluster_blocks(); }
-
 unsigned cluster_blocks() { return running_grid->cluster_blocks; }
 
 unsigned resident_block() { return running_block; }
 
-unsigned resident_block(unsigned rank) { return running_block - cluster_rank() + rank; }
-
-bool has_ended(unsigned block) { return blocks[block].threads_left == 0; }
-
-void* shared_memory() { return blocks[running_block].shared.get(); }
-
-std::byte* shared_address(unsigned block, size_t offset) {
-  return static_cast<std::byte*>(blocks[block].shared.get()) + offset;
-}
-
-size_t shared_offset(unsigned block, const void* address) {
-  return static_cast<size_t>(static_cast<const std::byte*>(address) - shared_address(block, 0));
-}
-
 size_t shared_bytes() { return running_grid->shared_bytes; }
-
-bool in_shared_memory(const void* data, size_t bytes) {
-  const auto first = reinterpret_cast<uintptr_t>(shared_memory());
-  const auto at = reinterpret_cast<uintptr_t>(data);
-  return at >= first && bytes <= shared_bytes() && at - first <= shared_bytes() - bytes;
-}
-
-void stop(const char* format, ...) {
-  std::va_list arguments;
-  va_start(arguments, format);
-  std::fprintf(stderr, "emulator: ");
-  std::vfprintf(stderr, format, arguments);
-  std::fprintf(stderr, " (block %u, %u, %u, thread %u)\n", blockIdx.x, blockIdx.y, blockIdx.z,
-               thread_number());
-  std::abort();
-}
 
 void start_copy(void* to, const void* from, size_t bytes) {
   if (from != nullptr) require_previous_grid("cp.async");

@@ -19,6 +19,15 @@ Fiber* running = nullptr;
 
 }  // namespace
 
+// The host of the running fiber. `entered`: it was left just now, and its stack is to be noted.
+struct Fiber::Host {
+  Context context;
+  bool entered = false;
+  const void* stack = nullptr;
+  size_t stack_bytes = 0;
+};
+Fiber::Host Fiber::host;
+
 #if defined(__x86_64__)
 // void emulator_switch_stack(void** save, void* load): saves the registers that a called function
 // must preserve on the old stack, and takes them from the new one.
@@ -81,25 +90,46 @@ Fiber::~Fiber() {
 }
 
 void Fiber::start() {
-  finish_switch(nullptr, &running->host_stack_, &running->host_stack_bytes_);
+  arrive(nullptr);
   running->body_();
   std::abort();
 }
 
-void Fiber::resume() {
+// The running fiber goes on, behind a switch to it.
+void Fiber::arrive(void* fake_stack) {
+  const void* stack = nullptr;
+  size_t bytes = 0;
+  finish_switch(fake_stack, &stack, &bytes);
+  if (host.entered) host.stack = stack, host.stack_bytes = bytes;
+  host.entered = false;
+}
+
+// Goes on to this fiber. The context of what ran is kept in `from`.
+void Fiber::enter(Context* from, void** fake_stack) {
   running = this;
+  start_switch(fake_stack, mapping_ + kGuardBytes, kStackBytes);
+  switch_context(from, &context_);
+}
+
+void Fiber::resume() {
   void* host_fake_stack = nullptr;
-  start_switch(&host_fake_stack, mapping_ + kGuardBytes, kStackBytes);
-  switch_context(&host_context_, &context_);
+  host.entered = true;
+  enter(&host.context, &host_fake_stack);
   finish_switch(host_fake_stack, nullptr, nullptr);
   running = nullptr;
 }
 
 void Fiber::suspend() {
-  Fiber* self = running;
-  start_switch(&self->fake_stack_, self->host_stack_, self->host_stack_bytes_);
-  switch_context(&self->context_, &self->host_context_);
-  finish_switch(self->fake_stack_, &self->host_stack_, &self->host_stack_bytes_);
+  Fiber* const self = running;
+  start_switch(&self->fake_stack_, host.stack, host.stack_bytes);
+  switch_context(&self->context_, &host.context);
+  arrive(self->fake_stack_);
+}
+
+void Fiber::replace_running() {
+  Fiber* const self = running;
+  enter(&self->context_, &self->fake_stack_);
+  arrive(self->fake_stack_);
 }
 
 }  // namespace emulator

@@ -12,7 +12,8 @@
 namespace emulator {
 
 // A function with a stack of its own, guarded by a page that cannot be touched. Whoever calls
-// resume() is its host; only one fiber runs at a time.
+// resume() is the host of it and of the fibers that run until one of them suspends; only one fiber
+// runs at a time.
 class Fiber {
  public:
   // `body` starts at the first resume() and must never return: it suspends for ever instead.
@@ -23,8 +24,10 @@ class Fiber {
 
   // Runs the fiber until it suspends.
   void resume();
-  // Called on a fiber: goes back to the host; returns at the next resume().
+  // Called on a fiber: goes back to the host, or to another fiber in its place; returns when
+  // something goes on to this fiber again.
   static void suspend();
+  void replace_running();
 
  private:
 #if defined(__x86_64__)
@@ -32,16 +35,17 @@ class Fiber {
 #else
   using Context = ucontext_t;
 #endif
+  struct Host;
+  static Host host;
   static void start();
   static void switch_context(Context* from, Context* to);
+  static void arrive(void* fake_stack);
+  void enter(Context* from, void** fake_stack);
 
   void (*body_)();
   std::byte* mapping_;
   Context context_;
-  Context host_context_;
   void* fake_stack_ = nullptr;  // of the address sanitizer
-  const void* host_stack_ = nullptr;
-  size_t host_stack_bytes_ = 0;
 };
 
 }  // namespace emulator

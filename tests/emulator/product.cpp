@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <vector>
 
 #include "device_functions.h"
 
@@ -92,12 +93,21 @@ void read_bf16_mn_major(Operands& operands, const std::byte* shared, int columns
   }
 }
 
-double of_fp16(unsigned bits) {
+double value_of_fp16(unsigned bits) {
   const int exponent = static_cast<int>(bits >> 10 & 31);
   const double fraction = static_cast<double>(bits & 1023);
   double x = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
   if (exponent == 31) x = fraction == 0 ? HUGE_VAL : std::nan("");
   return (bits & 0x8000) != 0 ? -x : x;
+}
+
+double of_fp16(unsigned bits) {
+  static const std::vector<double> values = [] {
+    std::vector<double> of(1 << 16);
+    for (unsigned i = 0; i < of.size(); ++i) of[i] = value_of_fp16(i);
+    return of;
+  }();
+  return values[bits];
 }
 
 // Reads element (line, k) of a matrix of 16-bit values, for 16 k and `lines` rows of A or columns
@@ -188,6 +198,10 @@ void take_a(Operands& operands, ProductType type, unsigned lane, const unsigned*
   }
 }
 
+// Products are exact, so that all of these give the same, be it by multiply-adds or not.
+#if defined(__x86_64__)
+[[gnu::target_clones("avx512f", "avx2", "default")]]
+#endif
 void add_products(double (&sums)[kWarpRows][kMostColumns], const Operands& operands, int depth,
                   int columns) {
   constexpr int kAtOnce = 16;

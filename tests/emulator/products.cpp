@@ -46,12 +46,36 @@ struct Results {
 struct Lane {
   bool fenced = false;
   std::vector<Results> results;
+  std::vector<std::vector<float>> free_sums;  // memory for results to come
   size_t results_started = 0;
   size_t first = 0;  // of those that are kept
   std::deque<Product> products;
   std::deque<const unsigned*> a;  // of each product
 
   size_t issued() const { return first + products.size(); }
+  Results* start_results(float* d, int count) {
+    std::vector<float> sums;
+    if (!free_sums.empty()) {
+      sums = std::move(free_sums.back());
+      free_sums.pop_back();
+    }
+    sums.assign(d, d + count);
+    results.push_back({results_started++, d, std::move(sums), 0});
+    return &results.back();
+  }
+  void end_results(Results* ended) {
+    free_sums.push_back(std::move(ended->sums));
+    results.erase(results.begin() + (ended - results.data()));
+  }
+  // As at the beginning of a block. Memory is kept: with that of transfers, allocations took a
+  // tenth of the products' tests.
+  void restart() {
+    while (!results.empty()) end_results(&results.back());
+    products.clear();
+    a.clear();
+    fenced = false;
+    results_started = first = 0;
+  }
   Results* find(const float* d) {
     const auto at =
         std::find_if(results.begin(), results.end(), [d](const Results& of) { return of.d == d; });
@@ -67,6 +91,13 @@ struct Warp {
   bool awaited = false;
   size_t issued = 0;  // by lane 0
 
+  void restart() {
+    for (Lane& lane : lanes) lane.restart();
+    group_ends.clear();
+    done = needed = issued = 0;
+    chosen = true;
+    awaited = false;
+  }
   size_t committed() const { return group_ends.empty() ? 0 : group_ends.back(); }
 };
 
@@ -167,8 +198,7 @@ void issue(float* d, int results, const unsigned* a, Product product) {
   if (!self.fenced) stop("wgmma without a fence since its registers were last free to use");
   Results* in_flight = self.find(d);
   if (!in_flight) {
-    self.results.push_back({self.results_started++, d, {d, d + results}, 0});
-    in_flight = &self.results.back();
+    in_flight = self.start_results(d, results);
     std::memset(d, 0xFF, in_flight->sums.size() * sizeof(float));
   }
   if (in_flight->sums.size() != static_cast<size_t>(results)) {
@@ -264,7 +294,7 @@ void wait_for_products(const float* d, size_t pending, Site site) {
   const size_t needed = wait_for_groups(warp, pending, site);
   require_untouched(*results);
   std::memcpy(results->d, results->sums.data(), results->sums.size() * sizeof(float));
-  self.results.erase(self.results.begin() + (results - self.results.data()));
+  self.end_results(results);
   forget_done(self, needed);
 }
 
@@ -291,9 +321,13 @@ bool land_products() {
 }
 
 void forget_products(BlockRange cluster) {
-  const auto is_of_cluster = [=](const auto& entry) { return cluster.contains(entry.first.first); };
-  std::erase_if(warps, is_of_cluster);
-  std::erase_if(asked_for, is_of_cluster);
+  const auto of_cluster = [=](auto& map) {
+    return std::pair(map.lower_bound({cluster.first, 0}), map.lower_bound({cluster.end, 0}));
+  };
+  const auto [first, end] = of_cluster(warps);
+  for (auto at = first; at != end; ++at) at->second.restart();
+  const auto [first_asked, end_asked] = of_cluster(asked_for);
+  asked_for.erase(first_asked, end_asked);
 }
 
 void require_no_products(BlockRange cluster) {

@@ -2,6 +2,7 @@
 // copies boxes by them. See tensor_map.h.
 #include "tensor_map.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "device.h"
@@ -33,24 +34,30 @@ size_t swizzled_offset(size_t offset) {
   return row * 128 + (chunk ^ row % 8) * 16 + offset % 16;
 }
 
-// Calls visit(offset in the box, element of the tensor or nullptr where it is outside). The
-// tensor's lines have `extent` elements here.
+// The bytes of a box are visited 16 at a time, which any swizzle leaves together: calls of memcpy()
+// for single elements took a twentieth of the products' tests.
+constexpr size_t kChunk = 16;
+
+// Calls visit(offset in the box, place in the tensor, first, end) for each 16 bytes, of which those
+// from `first` to `end` are inside the tensor. Its lines have `extent` elements here.
 template <class Visit>
-void for_elements(const TensorMap& map, int64_t extent, const int (&at)[3], Visit visit) {
-  const int64_t extents[3] = {extent, map.extents[1], map.extents[2]};
-  const size_t bytes = map.element_bytes();
+void for_chunks(const TensorMap& map, int64_t extent, const int (&at)[3], Visit visit) {
+  const auto bytes = static_cast<int64_t>(map.element_bytes());
+  const auto in_chunk = static_cast<int64_t>(kChunk) / bytes;
   size_t offset = 0;
   for (int k = 0; k < map.box[2]; ++k) {
     for (int j = 0; j < map.box[1]; ++j) {
-      for (int i = 0; i < map.box[0]; ++i, offset += bytes) {
-        const int64_t index[3] = {int64_t{at[0]} + i, int64_t{at[1]} + j, int64_t{at[2]} + k};
-        std::byte* element = map.address;
-        bool inside = true;
-        for (int d = 0; d < 3; ++d) {
-          inside = inside && index[d] >= 0 && index[d] < extents[d];
-          element += inside ? index[d] * map.strides[d] : 0;
-        }
-        visit(map.swizzled ? swizzled_offset(offset) : offset, inside ? element : nullptr);
+      const int64_t y = int64_t{at[1]} + j, z = int64_t{at[2]} + k;
+      const bool inside = y >= 0 && y < map.extents[1] && z >= 0 && z < map.extents[2];
+      std::byte* const line =
+          inside ? map.address + y * map.strides[1] + z * map.strides[2] : nullptr;
+      for (int64_t i = 0; i < map.box[0]; i += in_chunk, offset += kChunk) {
+        const int64_t x = at[0] + i;
+        const int64_t first = std::clamp<int64_t>(-x, 0, in_chunk);
+        const int64_t end = inside ? std::clamp<int64_t>(extent - x, first, in_chunk) : first;
+        visit(map.swizzled ? swizzled_offset(offset) : offset,
+              first < end ? line + (x + first) * bytes : nullptr,
+              static_cast<size_t>(first * bytes), static_cast<size_t>(end * bytes));
       }
     }
   }
@@ -64,21 +71,23 @@ size_t TensorMap::box_bytes() const {
 }
 
 void copy_box(std::byte* to, const TensorMap& map, const int (&at)[3]) {
-  for_elements(map, map.extents[0], at, [&](size_t offset, std::byte* element) {
-    if (element) {
-      std::memcpy(to + offset, element, map.element_bytes());
-    } else {
-      std::memset(to + offset, 0, map.element_bytes());
-    }
-  });
+  for_chunks(map, map.extents[0], at,
+             [&](size_t offset, const std::byte* from, size_t first, size_t end) {
+               if (end - first == kChunk) {
+                 std::memcpy(to + offset, from, kChunk);
+                 return;
+               }
+               std::memset(to + offset, 0, kChunk);
+               if (first < end) std::memcpy(to + offset + first, from, end - first);
+             });
 }
 
 void store_box(const std::byte* from, const TensorMap& map, const int (&at)[3]) {
   // Whole multiples of 16 bytes of a line, beyond its end where that is none.
-  const auto elements = static_cast<int64_t>(16 / map.element_bytes());
+  const auto elements = static_cast<int64_t>(kChunk / map.element_bytes());
   const int64_t extent = (map.extents[0] + elements - 1) / elements * elements;
-  for_elements(map, extent, at, [&](size_t offset, std::byte* element) {
-    if (element) std::memcpy(element, from + offset, map.element_bytes());
+  for_chunks(map, extent, at, [&](size_t offset, std::byte* to, size_t first, size_t end) {
+    if (first < end) std::memcpy(to, from + offset + first, end - first);
   });
 }
 

@@ -2,10 +2,10 @@
 #include "transfer.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <functional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,10 +25,18 @@ constexpr const char* kStore = "st.async";
 struct Transfer {
   const char* name;  // of the instruction
   unsigned block;    // that it goes to, among the resident ones
+  std::byte* to;
   size_t bytes;
   uint64_t* barrier;
-  std::function<void()> land;
-  std::string description;
+  // The bytes: those of a box; those at an address; or a value, from the block of a rank.
+  TensorMap map = {};
+  std::array<int, 3> at = {};
+  const void* from = nullptr;
+  uint64_t value = 0;
+  unsigned rank = 0;
+
+  void land() const;
+  void describe() const;  // to stderr
 };
 
 std::vector<Transfer> in_flight;
@@ -44,9 +52,27 @@ struct Store {
 
 std::vector<Store> stores;
 
-void start(std::byte* to, Transfer transfer) {
-  std::memset(to, 0xFF, transfer.bytes);
-  in_flight.push_back(std::move(transfer));
+void Transfer::land() const {
+  if (name == kBox) {
+    copy_box(to, map, {at[0], at[1], at[2]});
+  } else {
+    std::memcpy(to, name == kBulk ? from : &value, bytes);
+  }
+}
+
+void Transfer::describe() const {
+  if (name == kBox) {
+    std::fprintf(stderr, "copy of box (%d, %d, %d)", at[0], at[1], at[2]);
+  } else if (name == kBulk) {
+    std::fprintf(stderr, "copy of plain bytes");
+  } else {
+    std::fprintf(stderr, "store by block %u of the cluster", rank);
+  }
+}
+
+void start(const Transfer& transfer) {
+  std::memset(transfer.to, 0xFF, transfer.bytes);
+  in_flight.push_back(transfer);
 }
 
 TensorMap read_map(const CUtensorMap* map, const char* what) {
@@ -83,18 +109,18 @@ void start_box_in(unsigned block, void* shared, const CUtensorMap* map, uint64_t
   require_previous_grid(kBox);
   const TensorMap tensor = read_box(map, shared, kBox);
   std::byte* const to = shared_address(block, shared_offset(resident_block(), shared));
-  const int x = at[0], y = at[1], z = at[2];
+  const int x = at[0];
   if (tensor.element_bytes() * static_cast<size_t>(x) % 16 != 0) {
     // On a GPU that is an illegal instruction.
     stop("%s of a box that begins at element %d of a line, no multiple of 16 bytes", kBox, x);
   }
-  char description[64];
-  std::snprintf(description, sizeof description, "copy of box (%d, %d, %d)", x, y, z);
-  start(to, {kBox, block, tensor.box_bytes(), barrier,
-             [=] {
-               copy_box(to, tensor, {x, y, z});
-             },
-             description});
+  start({.name = kBox,
+         .block = block,
+         .to = to,
+         .bytes = tensor.box_bytes(),
+         .barrier = barrier,
+         .map = tensor,
+         .at = {x, at[1], at[2]}});
 }
 
 }  // namespace
@@ -170,8 +196,12 @@ void start_bulk(void* shared, const void* global, size_t bytes, uint64_t* barrie
     stop("%s of %zu bytes from %p, which do not all belong to an allocation", kBulk, bytes, global);
   }
   auto* const to = static_cast<std::byte*>(shared);
-  start(to, {kBulk, resident_block(), bytes, barrier, [=] { std::memcpy(to, global, bytes); },
-             "copy of plain bytes"});
+  start({.name = kBulk,
+         .block = resident_block(),
+         .to = to,
+         .bytes = bytes,
+         .barrier = barrier,
+         .from = global});
 }
 
 void start_store(void* shared, uint64_t* barrier, unsigned rank, const void* value, size_t bytes) {
@@ -194,8 +224,13 @@ void start_store(void* shared, uint64_t* barrier, unsigned rank, const void* val
   require_known(done, kStore);
   uint64_t bits = 0;
   std::memcpy(&bits, value, bytes);
-  start(to, {kStore, block, bytes, done, [=] { std::memcpy(to, &bits, bytes); },
-             "store by block " + std::to_string(cluster_rank()) + " of the cluster"});
+  start({.name = kStore,
+         .block = block,
+         .to = to,
+         .bytes = bytes,
+         .barrier = done,
+         .value = bits,
+         .rank = cluster_rank()});
 }
 
 void load_from_block(void* value, unsigned rank, const void* shared, size_t bytes) {
@@ -230,7 +265,7 @@ bool land_transfers() {
       if (next == begin) return false;
     }
     std::swap(*next, in_flight.back());
-    const Transfer transfer = std::move(in_flight.back());
+    const Transfer transfer = in_flight.back();
     in_flight.pop_back();
     transfer.land();
     if (count_arrived(transfer.barrier, transfer.bytes, transfer.name)) return true;
@@ -248,11 +283,12 @@ bool transfers_in_flight(BlockRange cluster) {
 void report_transfers(unsigned block) {
   for (const Transfer& transfer : in_flight) {
     if (transfer.block != block) continue;
+    std::fprintf(stderr, "  ");
+    transfer.describe();
     std::fprintf(stderr,
-                 "  %s, %zu bytes, to the barrier at byte %zu of shared memory: nothing has waited "
-                 "for it\n",
-                 transfer.description.c_str(), transfer.bytes,
-                 shared_offset(block, transfer.barrier));
+                 ", %zu bytes, to the barrier at byte %zu of shared memory: nothing has waited for "
+                 "it\n",
+                 transfer.bytes, shared_offset(block, transfer.barrier));
   }
   for (const Store& store : stores) {
     if (store.block != block) continue;
