@@ -56,15 +56,32 @@ double sum_error(int64_t k, bool on_tensor_cores) {
                          : sum_bound(k);
 }
 
+// The rows of op(A) and columns of op(B) of a matrix, each in one piece: elements are looked up
+// once, and not for every result. Nothing where they do not count.
+struct Factors {
+  std::vector<double> a, b;
+
+  Factors(const Operands16Bit& call, int64_t matrix) {
+    const Gemm16BitCase& of = call.of;
+    if (of.alpha == 0) return;
+    a.reserve(static_cast<size_t>(of.m * of.k));
+    b.reserve(static_cast<size_t>(of.n * of.k));
+    for (int64_t i = 0; i < of.m; ++i) {
+      for (int64_t l = 0; l < of.k; ++l) a.push_back(element_of_a(call, matrix, i, l));
+    }
+    for (int64_t j = 0; j < of.n; ++j) {
+      for (int64_t l = 0; l < of.k; ++l) b.push_back(element_of_b(call, matrix, l, j));
+    }
+  }
+};
+
 // alpha * sum + beta * C + bias.
-Expected before_activation(const Operands16Bit& call, int64_t matrix, int64_t i, int64_t j,
-                           bool on_tensor_cores) {
+Expected before_activation(const Operands16Bit& call, const Factors& factors, int64_t matrix,
+                           int64_t i, int64_t j, bool on_tensor_cores) {
   const Gemm16BitCase& of = call.of;
   double sum = 0, magnitude = 0;
-  for (int64_t l = 0; l < of.k && of.alpha != 0; ++l) {
-    const double a = element_of_a(call, matrix, i, l), b = element_of_b(call, matrix, l, j);
-    sum += a * b;
-    magnitude += std::fabs(a * b);
+  if (of.alpha != 0) {
+    sum_products(of.k, factors.a.data() + i * of.k, factors.b.data() + j * of.k, &sum, &magnitude);
   }
   double t = of.scales_only() ? 0.0 : of.alpha * sum;
   double bound = std::fabs(of.alpha) * sum_error(of.k, on_tensor_cores) * magnitude;
@@ -124,10 +141,11 @@ void check_d(Operands16Bit* call, bool on_tensor_cores) {
   std::vector<unsigned char> results = call->d.now(), aux = call->aux.now();
   Checks checks;
   for (int64_t matrix = 0; matrix < of.batch; ++matrix) {
+    const Factors factors(*call, matrix);
     for (int64_t j = 0; j < of.n; ++j) {
       for (int64_t i = 0; i < of.m; ++i) {
         if (!of.fills(i, j)) continue;
-        const Expected t = before_activation(*call, matrix, i, j, on_tensor_cores);
+        const Expected t = before_activation(*call, factors, matrix, i, j, on_tensor_cores);
         unsigned char* const d = results.data() + call->d.place(matrix, i, j);
         const double got = decode(of.out, d);
         const int64_t word = call->aux.place(matrix, of.aux_is_bits() ? i / 32 : i, j);

@@ -198,6 +198,7 @@ struct Operands16Bit {
   }
   // The other triangle is poison.
   void keep_triangle(Batch16Bit* x) const {
+    if (of.fill == MYGEMM_FILL_FULL) return;
     for (int64_t i = 0; i < x->matrices; ++i) {
       for (int64_t column = 0; column < x->columns; ++column) {
         for (int64_t row = 0; row < x->rows; ++row) {

@@ -47,6 +47,15 @@ double decode_16(uint16_t bits, const Format& format) {
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
+// All of them: programs decode millions.
+std::vector<double> decode_all_16(const Format& format) {
+  std::vector<double> values(1 << 16);
+  for (size_t bits = 0; bits < values.size(); ++bits) {
+    values[bits] = decode_16(static_cast<uint16_t>(bits), format);
+  }
+  return values;
+}
+
 uint16_t encode_16(double value, const Format& format) {
   const int sign = std::signbit(value) ? 0x8000 : 0;
   const int infinity = 0x7fff >> format.mantissa_bits << format.mantissa_bits;
@@ -84,7 +93,9 @@ double decode(mygemmDataType_t type, const void* element) {
   }
   uint16_t bits;
   std::memcpy(&bits, element, sizeof bits);
-  return decode_16(bits, format_of(type));
+  static const std::vector<double> of_fp16 = decode_all_16(format_of(MYGEMM_R_16F));
+  static const std::vector<double> of_bf16 = decode_all_16(format_of(MYGEMM_R_16BF));
+  return (type == MYGEMM_R_16F ? of_fp16 : of_bf16)[bits];
 }
 
 void encode(mygemmDataType_t type, double value, void* element) {
@@ -108,6 +119,14 @@ double ulp(mygemmDataType_t type, double value) {
 double sum_bound(int64_t terms) {
   const double n = static_cast<double>(terms);
   return std::min(n + 4, 8 * std::sqrt(n) + 16) * kUnitRoundoff;
+}
+
+void sum_products(int64_t count, const double* a, const double* b, double* sum, double* magnitude) {
+  *sum = *magnitude = 0;
+  for (int64_t l = 0; l < count; ++l) {
+    *sum += a[l] * b[l];
+    *magnitude += std::fabs(a[l] * b[l]);
+  }
 }
 
 void gemm_element(const GemmArguments& gemm, int64_t i, int64_t j, double* value,

@@ -59,6 +59,8 @@ double sum_bound(int64_t terms);
 // is so small that these kernels must be forced.
 constexpr double kTensorBound = 24 * 0x1p-24;
 
+// The sum of `count` products, and that of their magnitudes.
+void sum_products(int64_t count, const double* a, const double* b, double* sum, double* magnitude);
 // One element of alpha op(A) op(B) + beta C and its tolerance.
 void gemm_element(const GemmArguments& gemm, int64_t i, int64_t j, double* value,
                   double* tolerance);
