@@ -225,6 +225,12 @@ MUTANTS = [
            INTEGERS + "splitk_64x64"),
 
     # The general product's epilogue.
+    Mutant("gemm warptiled: fused epilogues keep a triangle of any D", WARPTILED,
+           "if (fills_all) fused.keep_all();", "", FUSED + "OfEveryKind/warptiled_64x64",
+           **WARPTILED_64X64),
+    Mutant("gemm epilogue: parts of quads store a result twice", EPILOGUE,
+           "i == 1 ? sum[1] : i == 2 ? sum[2]", "i == 1 ? sum[1] : i == 2 ? sum[1]",
+           "Kernels/GemmTriangleRows.OfSmallMatrices/warptiled_64x64", **WARPTILED_64X64),
     Mutant("gemm bias: always the tile's first", EPILOGUE, "__ldg(bias_ + row)", "__ldg(bias_)",
            FUSED + "OfEveryKind/tiled", compiled=GEMM_TILED),
     Mutant("gemm bias: always the matrix's first rows", EPILOGUE,
