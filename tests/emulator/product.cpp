@@ -204,17 +204,23 @@ void take_a(Operands& operands, ProductType type, unsigned lane, const unsigned*
 #endif
 void add_products(double (&sums)[kWarpRows][kMostColumns], const Operands& operands, int depth,
                   int columns) {
-  constexpr int kAtOnce = 16;
+  // Vectors, for g++ 12 keeps sums of a loop over columns in memory.
+  using Eight [[gnu::vector_size(8 * sizeof(double))]] = double;
+  constexpr int kVectors = 4, kAtOnce = 8 * kVectors;
+  static_assert(kMostColumns % kAtOnce == 0);
   constexpr uint64_t kCutOff = (1u << (53 - 24)) - 1;
   for (int row = 0; row < kWarpRows; ++row) {
     const auto& a = operands.a[row];
     for (int first = 0; first < columns; first += kAtOnce) {
       double* const d = &sums[row][first];
-      double sum[kAtOnce];
-      for (int c = 0; c < kAtOnce; ++c) sum[c] = d[c];
+      Eight sums_of_row[kVectors], b[kVectors];
+      std::memcpy(sums_of_row, d, sizeof sums_of_row);
       for (int k = 0; k < depth; ++k) {
-        for (int c = 0; c < kAtOnce; ++c) sum[c] += a[k] * operands.b[k][first + c];
+        std::memcpy(b, &operands.b[k][first], sizeof b);
+        for (int v = 0; v < kVectors; ++v) sums_of_row[v] += a[k] * b[v];
       }
+      double sum[kAtOnce];
+      std::memcpy(sum, sums_of_row, sizeof sum);
       for (int c = 0; c < kAtOnce; ++c) {
         d[c] = std::bit_cast<double>(std::bit_cast<uint64_t>(sum[c]) & ~kCutOff);
       }
