@@ -69,8 +69,9 @@ class Library:
 
     def call_of(self, case, a, b, d):
         call = Gemm(ctypes.sizeof(Gemm), case["transa"] == "T", case["transb"] == "T", case["m"],
-                    case["n"], case["k"], case["batch"], TYPES[case["type"]][1], TYPES[case["btype"]][1],
-                    TYPES[case["dtype"]][1], TYPES[case["dtype"]][1], -1, 0,
+                    case["n"], case["k"], case["batch"], TYPES[case["type"]][1],
+                    TYPES[case["btype"]][1], TYPES[case["dtype"]][1], TYPES[case["dtype"]][1], -1,
+                    0,
                     ctypes.addressof(self.one),
                     ctypes.addressof(self.zero))
         call.A, call.lda, call.B, call.ldb = a.data_ptr(), case["lda"], b.data_ptr(), case["ldb"]
@@ -95,8 +96,8 @@ class Library:
 
 def case(m, n, k, ops="NN", kind="bf16", dtype=None, suite="", pad=(0, 0), btype=None, batch=1):
     transa, transb = ops
-    return {"m": m, "n": n, "k": k, "batch": batch, "transa": transa, "transb": transb, "type": kind,
-            "btype": btype or kind, "dtype": dtype or kind, "suite": suite,
+    return {"m": m, "n": n, "k": k, "batch": batch, "transa": transa, "transb": transb,
+            "type": kind, "btype": btype or kind, "dtype": dtype or kind, "suite": suite,
             "lda": (m if transa == "N" else k) + pad[0],
             "ldb": (k if transb == "N" else n) + pad[1]}
 
@@ -153,7 +154,7 @@ def cases_of(suite, seed, count):
                                   suite=suite, batch=batch))
         return found
     if suite == "taken":
-        # What the cuBLAS drop-in takes by default (bindings/cublas/sixteen_bit.cpp).
+        # The cuBLAS drop-in takes them by default (bindings/cublas/sixteen_bit.cpp).
         rng = random.Random(seed)
         side = lambda: max(8, int(2 ** rng.uniform(3, 15)) // 8 * 8)
         found = []

@@ -292,7 +292,7 @@ Outcome read_call(const LtArguments& arguments, LtCall* call) {
       b.batch_count != batch || c.batch_count != batch) {
     return kLeftToCublas;
   }
-  // What mygemm keeps or adds up in FP32 is of D's type in cuBLASLt.
+  // Elements that are kept, and sums, are of FP32 in mygemm and of D's type in cuBLASLt.
   const bool bits_only = epilogue->activation == MYGEMM_ACTIVATION_RELU ||
                          epilogue->activation == MYGEMM_ACTIVATION_RELU_GRADIENT;
   if (call->of_16bit && ((epilogue->aux && !bits_only) || epilogue->sums != MYGEMM_SUMS_NONE)) {

@@ -13,7 +13,7 @@
 
 namespace mygemm::cublas {
 
-// Of all matrices of a batch.
+// Sizes of the product and of its batch.
 struct ProductSizes {
   int64_t m, n, k, batch_count;
 };

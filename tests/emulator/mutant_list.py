@@ -124,7 +124,7 @@ MUTANTS = [
            "first_block_of(tile), block}", "first_block_of(tile) + 1, block}",
            GEMM_SHAPES + "streamk_64x32", **TMA_64X32, few_blocks=True),
     Mutant("gemm streamk: a block's number is its place in the grid", FIXUP,
-           "args.flags ? atomicAdd(&args.flags->next_block, 1u) : here", "blockIdx.x",
+           "args.flags ? atomicAdd(&args.flags->next_block, 1u) : blockIdx.x", "blockIdx.x",
            INTEGERS + "streamk_64x32", **TMA_64X32),
     Mutant("gemm streamk: the counter of blocks is not cleared", FIXUP,
            "flags[threadIdx.x] = 0;",

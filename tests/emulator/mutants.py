@@ -168,11 +168,11 @@ def run(command, what, **options):
 
 
 def only_instance(text, instance):
-    """The source without its other explicit instances of a template."""
-    found = re.findall(r"^template [^;]*?<(\w+)>\(", text, re.MULTILINE)
+    """The source without its other explicit instances of a template: of other first arguments."""
+    found = re.findall(r"^template [^;]*?<(\w+)(?:, \w+)*>\(", text, re.MULTILINE)
     if instance not in found:
         raise MutantError(f"no instance {instance}, but {', '.join(found) or 'none'}")
-    return re.sub(r"^template [^;]*?<(\w+)>\([^;]*;\n",
+    return re.sub(r"^template [^;]*?<(\w+)(?:, \w+)*>\([^;]*;\n",
                   lambda match: match[0] if match[1] == instance else "", text,
                   flags=re.MULTILINE)
 

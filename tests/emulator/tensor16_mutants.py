@@ -11,6 +11,7 @@ LINES = "kernels/gemm/tensor16/lines.cuh"
 MULTIPLY = "kernels/gemm/tensor16/multiply.cuh"
 STORE = "kernels/gemm/tensor16/store.cuh"
 MACHINE = "kernels/gemm/tensor16/tensor16.cuh"
+WORK = "kernels/gemm/persistent/work.cuh"
 SPLIT = "kernels/gemm/tensor16/split.cuh"
 MIXED = "kernels/gemm/tensor16/mixed.cuh"
 ALL_BITS = "Rows/Gemm16BitRow.AllBitsOfFp32/"
@@ -19,7 +20,7 @@ SPECIAL_VALUES = "Rows/Gemm16BitRow.InfinitiesNanAndSubnormalNumbers/"
 
 
 def tile(name):
-    source = "clusters" if "x128_" in name else "blocks"
+    source = "rows64" if "x64_" in name else "clusters" if "x128_" in name else "blocks"
     return {"compiled": f"kernels/gemm/tensor16/{source}.cu", "instance": name}
 
 
@@ -48,8 +49,14 @@ TENSOR16_MUTANTS = [
            "warp / 4 * (64 * Tile::kLineBytes)", "warp / 8 * (64 * Tile::kLineBytes)",
            SHAPES + "tensor16_64x128", **tile("Tensor16_64x128")),
     Mutant("gemm tensor16: FP16 is taken for BF16", MULTIPLY,
-           "return type == MYGEMM_R_16BF ?", "return type != MYGEMM_R_32F ?",
+           "(type == MYGEMM_R_16BF ? 4 : 0)", "(type != MYGEMM_R_32F ? 4 : 0)",
            SHAPES + "tensor16_64x128", **tile("Tensor16_64x128")),
+    Mutant("gemm tensor16: tiles of a matrix's last rows are found as others", WORK,
+           "whole ? in_band / kBand : last_rows_.quotient(in_band)", "in_band / kBand",
+           EITHER_SIDE + "tensor16_64x128", **tile("Tensor16_64x128")),
+    Mutant("gemm tensor16: a floating-point D is stored as BF16", STORE,
+           "case kWayOfFloats: return store(float{});", "",
+           INTEGERS_16 + "tensor16_112x64_2x1", **tile("Tensor16_112x64_2x1")),
     Mutant("gemm tensor16: sums of the tile before stay", MACHINE,
            "for (float& x : sum) x = 0.0f;", "",
            SHAPES + "tensor16_64x128", few_blocks=True, **tile("Tensor16_64x128")),
@@ -131,7 +138,7 @@ TENSOR16_MUTANTS = [
            "block.first = block.split * args.steps;", "block.first = 0;",
            LONG_K + "tensor16_split_128x64", **SPLIT_TILE),
     Mutant("gemm tensor16 split: operands are read with alpha = 0", SPLIT,
-           "load_scalar(args.p.epilogue.alpha) != 0.0f", "true",
+           "if (load_scalar(args.p.epilogue.alpha) == 0.0f) block.steps = 0;", "",
            "Rows/Gemm16BitRow.ScalarsOfEveryKindInBothPointerModes/tensor16_split_128x64",
            **SPLIT_TILE),
     Mutant("gemm tensor16 split: a stage is filled before it is free", SPLIT,

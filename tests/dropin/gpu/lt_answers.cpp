@@ -41,8 +41,8 @@ struct Case {
 };
 
 bool has_bits(const Case& c) { return (c.epilogue & (2 | 8)) != 0; }
-// Of 16 bits, cuBLASLt rounds results before it adds the bias or multiplies by DRELU's bits, and
-// then once more; mygemm rounds once.
+// Results of 16 bits: cuBLASLt rounds them before it adds the bias or multiplies by DRELU's bits,
+// and then once more; mygemm rounds once.
 bool is_exact(const Case& c) {
   const bool rounds_twice = c.d_type != CUDA_R_32F && (c.epilogue & (4 | 8)) != 0;
   return (c.epilogue & (32 | 64)) == 0 && !rounds_twice;

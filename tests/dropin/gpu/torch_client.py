@@ -1,8 +1,8 @@
 """Programs of PyTorch and CuPy users in FP32, independent of mygemm: one task for each process,
 its result as a line of JSON.
 
-Usage: torch_client.py mm | bmm | linear | sixteen_bit | rows | two_gpus | training | graph | potrf | getrf | geqrf
-                       | cupy
+Usage: torch_client.py mm | bmm | linear | sixteen_bit | rows | two_gpus | training | graph | potrf
+                       | getrf | geqrf | cupy
 """
 import json
 import sys

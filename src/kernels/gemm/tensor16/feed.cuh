@@ -146,7 +146,7 @@ struct Production {
 
   __device__ __forceinline__ Production(SharedStorage<Tile>& s_, const persistent::Args& args_,
                                         int block)
-      : s(s_), args(args_), at(schedule_of(args_), block, args_.order) {}
+      : s(s_), args(args_), at(schedule_of(args_), block, args_.fast_order) {}
 
   __device__ __forceinline__ void await_stage() const {
     ptx::mbarrier_wait(&s.free[place.slot], place.parity ^ 1);
@@ -163,7 +163,7 @@ struct Production {
     }
   }
   __device__ __forceinline__ void advance(int steps) {
-    at.advance(steps, args.order);
+    at.advance(steps, args.fast_order);
     place.advance(1);
   }
 
@@ -194,7 +194,7 @@ __device__ __forceinline__ void announce_rest(Work& work, unsigned arrivals) {
       fill();
       work.advance(steps);
     } else {
-      work.at.advance(steps, work.args.order);
+      work.at.advance(steps, work.args.fast_order);
     }
   }
   work.await_stage();
@@ -258,7 +258,7 @@ __device__ __forceinline__ void produce_copied(Work& work, int thread) {
   if (work.at.valid()) load(batches[0], work.at, 0);
   while (work.at.valid()) {
     persistent::StepCursor<Tile> next = work.at;
-    next.advance(1, work.args.order);
+    next.advance(1, work.args.fast_order);
     work.await_stage();
     if (thread == 0) work.announce();
     const int slot = work.place.slot;

@@ -48,7 +48,7 @@ __device__ __forceinline__ void take_number(SharedStorage<Tile>& s, const persis
   }
 }
 
-// What one thread sets up before the others begin.
+// Sets up the barriers of the ring and prefetches the maps; one thread.
 template <class Tile>
 __device__ __forceinline__ void set_up(SharedStorage<Tile>& s, const OperandMap& a,
                                        const OperandMap& b, const ResultMaps& d, bool maps_d) {

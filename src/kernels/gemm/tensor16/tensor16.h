@@ -70,9 +70,9 @@ using Tensor16_48x128_1x4 = Tensor16Tile<48, 1, 4>;
 using Tensor16_160x128_2x2 = Tensor16Tile<160, 2, 2>;
 using Tensor16Lines_128x128 = Tensor16Tile<128, 1, 1, false>;
 
-// Of 64 rows: one consumer warpgroup and twice the stages, for products of few tiles. Left of 27
-// such tiles: 173 products have 0.932 of cuBLAS's speed with these by the fastest kernel of each,
-// 0.917 without them (geometric means, H200).
+// Tiles of 64 rows have one consumer warpgroup and up to 12 stages, for products of few tiles. Left
+// of 27 such tiles: 173 products have 0.932 of cuBLAS's speed with these, by the fastest kernel of
+// each, and 0.917 without them (geometric means, H200).
 template <int kColumns, int kClusterM, int kClusterN>
 using Tensor16Tile64 = Tensor16Tile<kColumns, kClusterM, kClusterN, true, false, 64>;
 using Tensor16_256x64_2x1 = Tensor16Tile64<256, 2, 1>;
