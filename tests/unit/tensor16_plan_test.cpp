@@ -41,7 +41,7 @@ TEST(Tensor16Plan, TilesThatAreNotSquareLieAlongEitherSideOfD) {
     EXPECT_EQ(wide.transposed, square || wide.block_m > wide.block_n) << kernel.name;
     ++tested;
   }
-  EXPECT_EQ(tested, 13);
+  EXPECT_EQ(tested, 19);
 }
 
 TEST(Tensor16Plan, BlocksOfAClusterCoverItsTile) {
@@ -58,7 +58,7 @@ TEST(Tensor16Plan, BlocksOfAClusterCoverItsTile) {
     EXPECT_GE(config.tiles_n * config.block_n, columns) << kernel.name;
     tested += cluster > 1;
   }
-  EXPECT_EQ(tested, 7);
+  EXPECT_EQ(tested, 13);
 }
 
 // As under MPS, where the runtime counts no clusters of any size.
