@@ -21,10 +21,19 @@ void allocate() {
   group_pointers = pointers + 64;
 }
 
+namespace {
+
+// Small integers, other ones from element to element.
+std::vector<float> integers(int step, int count) {
+  std::vector<float> values(kElements);
+  for (int i = 0; i < kElements; ++i) values[i] = static_cast<float>(i * step % count - count / 2);
+  return values;
+}
+
+}  // namespace
+
 void reset(bool nan) {
-  std::vector<float> operand(kElements), c(kElements);
-  for (int i = 0; i < kElements; ++i) operand[i] = static_cast<float>(i * 7 % 13 - 6);
-  for (int i = 0; i < kElements; ++i) c[i] = static_cast<float>(i % 11 - 5);
+  static const std::vector<float> operand = integers(7, 13), c = integers(1, 11);
   const float* const both[] = {a_memory,        a_memory + 2400, b_memory,
                                b_memory + 2500, c_memory,        c_memory + 700};
   const float* const of_groups[] = {a_memory, a_memory + 2400, a_memory + 5000,
@@ -40,11 +49,14 @@ void reset(bool nan) {
 }
 
 unsigned long long digest_of_c(int first, int end) {
-  std::vector<unsigned char> c(sizeof(float) * static_cast<size_t>(end - first));
+  std::vector<unsigned long long> pairs(static_cast<size_t>(end - first) / 2);
   require(cudaDeviceSynchronize() == cudaSuccess, "a kernel");
-  cudaMemcpy(c.data(), c_memory + first, c.size(), cudaMemcpyDefault);
+  cudaMemcpy(pairs.data(), c_memory + first, pairs.size() * sizeof pairs[0], cudaMemcpyDefault);
   unsigned long long hash = 14695981039346656037u;
-  for (const unsigned char byte : c) hash = (hash ^ byte) * 1099511628211u;
+  for (const unsigned long long pair : pairs) {
+    hash = (hash ^ pair) * 1099511628211u;
+    hash ^= hash >> 32;
+  }
   return hash;
 }
 

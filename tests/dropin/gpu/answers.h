@@ -23,7 +23,7 @@ void allocate();
 // Resets all memory: cuBLAS writes out of bounds with some of the illegal arguments.
 void reset(bool nan);
 
-// FNV-1a of C's memory, in floats from `first` to `end`.
+// A hash of C's memory, by pairs of floats from `first` to `end`.
 unsigned long long digest_of_c(int first, int end);
 
 // Prints a call's answer: its status and a digest of what it has written, by default of all of C.
