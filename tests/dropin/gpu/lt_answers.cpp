@@ -157,7 +157,7 @@ void ask_epilogue(const Epilogue& epilogue, const Types& types) {
     with(name + ", two", [&](Case& c) { set_ops(c), c.batches = 2; });
     with(name + ", pedantic",
          [&](Case& c) { set_ops(c), c.compute = CUBLAS_COMPUTE_32F_PEDANTIC; });
-    // Of other types than FP32 one is enough: which matrices are of rows is no matter of types.
+    // One is enough for other types than FP32: which matrices are of rows is no matter of types.
     for (int rows = types.a_and_b == CUDA_R_32F ? 1 : 7; rows < 8; ++rows) {
       const std::string orders =
           std::string() + "CR"[rows % 2] + "CR"[rows / 2 % 2] + "CR"[rows / 4];
