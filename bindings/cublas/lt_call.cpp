@@ -204,6 +204,20 @@ void set_operands(Input a, Input b, const LtArguments& arguments, const Layout& 
   product->D = arguments.d, product->ldd = d.ld, product->stride_d = d.stride;
 }
 
+ProductSizes sizes_of(const mygemmGemm_t& product) {
+  return {product.m, product.n, product.k, product.batch_count};
+}
+
+ProductForm form_of(const mygemmGemm_t& product, bool plain) {
+  const auto aligned = [&](int32_t type, const void* matrix, int64_t ld, int64_t stride) {
+    return is_aligned(static_cast<cudaDataType>(type), matrix, ld, stride, product.batch_count);
+  };
+  return {.aligned = aligned(product.atype, product.A, product.lda, product.stride_a) &&
+                     aligned(product.btype, product.B, product.ldb, product.stride_b) &&
+                     aligned(product.dtype, product.D, product.ldd, product.stride_d),
+          .plain = plain};
+}
+
 // Sizes of the product, whatever its types; false where the layouts cannot be read.
 bool read_sizes(const LtArguments& arguments, ProductSizes* sizes) {
   bool transa;
@@ -292,11 +306,12 @@ Outcome read_call(const LtArguments& arguments, LtCall* call) {
       b.batch_count != batch || c.batch_count != batch) {
     return kLeftToCublas;
   }
-  // Elements that are kept, and sums, are of FP32 in mygemm and of D's type in cuBLASLt.
+  // Such elements and sums are of D's type in cuBLASLt and FP32 in mygemm, and where D is FP32,
+  // they have not been compared.
   const bool bits_only = epilogue->activation == MYGEMM_ACTIVATION_RELU ||
                          epilogue->activation == MYGEMM_ACTIVATION_RELU_GRADIENT;
   if (call->of_16bit && ((epilogue->aux && !bits_only) || epilogue->sums != MYGEMM_SUMS_NONE)) {
-    return kOtherTypes;
+    return kKeeps16Bit;
   }
   // Vectors belong to rows of a column-major D, and sums to operands that are added up as they lie.
   const bool any_row = d.by_rows() || a.by_rows() || b.by_rows();
@@ -313,6 +328,11 @@ Outcome read_call(const LtArguments& arguments, LtCall* call) {
   const bool c_unused = !call->scalars_on_device && *static_cast<const float*>(arguments.beta) == 0;
   if (!arguments.c && !c_unused) return kLeftToCublas;
   if (c_unused) call->product.C = nullptr;  // a C of the same bits costs an epilogue
+  if (call->of_16bit) {
+    const bool plain = c_unused && epilogue->name == CUBLASLT_EPILOGUE_DEFAULT;
+    const Outcome outcome = judge_16bit(sizes_of(call->product), form_of(call->product, plain));
+    if (outcome != kTaken) return outcome;
+  }
   if (const Outcome outcome = read_bias(operation, *epilogue, &call->product); outcome != kTaken) {
     return outcome;
   }

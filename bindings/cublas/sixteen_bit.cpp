@@ -26,10 +26,10 @@ Take read_choice() {
   return Take::kAuto;
 }
 
-// Two kinds of products are as fast as cuBLAS's or faster (H200, time of torch.mm and torch.bmm
-// over mygemm's): large ones, which are as fast as the power supply lets them, 1.01 (38 products,
-// 0.97 to 1.13); and those of few multiplications for each result, which are bound by the stores of
-// D, 1.05 (23 products, 0.84 to 1.28). 389 others, of all sizes, together had 0.91.
+// Two kinds of products have cuBLAS's speed on average (H200, bench/torch_products.py, time of
+// torch.mm and torch.bmm over mygemm's): large ones, which are as fast as the power supply lets
+// them, 0.99 (34 products, 0.90 to 1.15); and those of few multiplications for each result, which
+// are bound by the stores of D, 1.03 (33 products, 0.80 to 1.33). 188 others together have 0.95.
 constexpr double kLargeFlop = 2e12;
 constexpr int64_t kFewMultiplications = 64, kLeastSide = 1000;
 constexpr double kManyResults = 16e6;
@@ -40,10 +40,16 @@ double results_of(const ProductSizes& sizes) {
          static_cast<double>(sizes.batch_count);
 }
 
-bool is_faster(const ProductSizes& sizes) {
-  return flop_of(sizes) >= kLargeFlop ||
-         (sizes.k <= kFewMultiplications && sizes.m >= kLeastSide && sizes.n >= kLeastSide &&
-          results_of(sizes) >= kManyResults);
+bool is_large(const ProductSizes& sizes) { return flop_of(sizes) >= kLargeFlop; }
+
+bool has_short_sums(const ProductSizes& sizes) {
+  return sizes.k <= kFewMultiplications && sizes.m >= kLeastSide && sizes.n >= kLeastSide &&
+         results_of(sizes) >= kManyResults;
+}
+
+Take choice() {
+  thread_local const Take take = read_choice();
+  return take;
 }
 
 }  // namespace
@@ -59,16 +65,29 @@ Outcome judge_types(cudaDataType a, cudaDataType b, cudaDataType c) {
   return known && (c == a || c == CUDA_R_32F) ? kTaken : kOtherTypes;
 }
 
+bool is_aligned(cudaDataType type, const void* matrix, int64_t ld, int64_t stride,
+                int64_t batch_count) {
+  const int64_t elements = is_16bit(type) ? 8 : 4;  // of 16 bytes
+  return reinterpret_cast<uintptr_t>(matrix) % 16 == 0 && ld % elements == 0 &&
+         (batch_count == 1 || stride % elements == 0);
+}
+
 Outcome judge_16bit(const ProductSizes& sizes) {
-  thread_local const Take take = read_choice();
-  switch (take) {
+  switch (choice()) {
     case Take::kAlways: return kTaken;
     case Take::kNever: return kNo16Bit;
     case Take::kAuto: break;
   }
-  const bool faster =
-      is_faster(sizes) && compute_capability(current_device()) == kMeasuredCapability;
-  return faster ? kTaken : kFast16Bit;
+  return is_large(sizes) || has_short_sums(sizes) ? kTaken : kFast16Bit;
+}
+
+// Operands that tensor maps do not describe take several times as long. An epilogue, or C, takes
+// the stores of D from the accelerator.
+Outcome judge_16bit(const ProductSizes& sizes, const ProductForm& form) {
+  const Outcome outcome = judge_16bit(sizes);
+  if (outcome != kTaken || choice() == Take::kAlways) return outcome;
+  const bool measured = compute_capability(current_device()) == kMeasuredCapability;
+  return measured && form.aligned && (is_large(sizes) || form.plain) ? kTaken : kFast16Bit;
 }
 
 }  // namespace mygemm::cublas

@@ -15,6 +15,17 @@ bool any_algorithm(cublasGemmAlgo_t algorithm) {
   return algorithm == CUBLAS_GEMM_DEFAULT || algorithm == CUBLAS_GEMM_DEFAULT_TENSOR_OP;
 }
 
+// Where beta is in device memory, C may be read.
+ProductForm form_of(const GemmCall& call, const Settings& settings) {
+  const auto aligned = [&](const Operand& x) {
+    return is_aligned(x.type, x.matrix, x.ld, x.stride, call.batch_count);
+  };
+  const bool on_host = settings.pointer_mode == CUBLAS_POINTER_MODE_HOST && call.beta;
+  return {.aligned = call.batch != Batch::kPointers && aligned(call.a) && aligned(call.b) &&
+                     aligned(call.c),
+          .plain = on_host && *static_cast<const float*>(call.beta) == 0.0f};
+}
+
 ProductSizes sizes_of(const GemmCall& call) { return {call.m, call.n, call.k, call.batch_count}; }
 
 Outcome judge(const GemmCall& call) {
@@ -97,10 +108,13 @@ std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, con
   HandleSettings of;
   const double flop = flop_of(sizes_of(call));
   Outcome outcome = judge(call);
-  // The math mode of a handle is about FP32 matrices.
+  // No math mode asks for less than FP32 sums of 16-bit matrices.
   const bool of_16bit = is_16bit(call.a.type);
   if (outcome == kTaken) {
     outcome = of_16bit ? open(handle, &session, &of) : open(handle, call.compute, &session, &of);
+  }
+  if (outcome == kTaken && of_16bit) {
+    outcome = judge_16bit(sizes_of(call), form_of(call, of.settings));
   }
   if (outcome != kTaken) {
     count(function, outcome, flop);

@@ -96,7 +96,7 @@ cublas.cublasSgemm_v2(None, 0, 0, 1, 1, 1, one, one, 1, one, 1, one, one, 1)
     def test_products_of_16_bits_and_why_they_were_left(self):
         for choice, reason in (
                 ("never", "16-bit matrices, which MYGEMM_TAKE_16BIT=never leaves to cuBLAS"),
-                ("auto", "16-bit matrices, which cuBLAS is expected to multiply faster "
+                ("auto", "16-bit matrices, with which cuBLAS is faster as far as is known "
                          "(MYGEMM_TAKE_16BIT=auto)"),
                 ("always", NO_GPU)):
             process = subprocess.run(

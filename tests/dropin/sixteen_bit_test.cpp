@@ -1,5 +1,6 @@
 // The drop-in and products of 16-bit matrices: what MYGEMM_TAKE_16BIT lets it take. Runs as
 // cublas_test.cpp does.
+#include <algorithm>
 #include <thread>
 
 #include "cublas_product.h"
@@ -123,25 +124,35 @@ TEST_F(CublasDropIn16Bit, ForwardsSmallProductsByDefault) {
 
 // A product that would be taken is refused for its NULL; another one's NULL is cuBLAS's.
 TEST_F(CublasDropIn16Bit, TakesLargeProductsAndShortSumsByDefault) {
-  const auto is_taken = [&](int m, int n, int k) {
+  const auto is_taken = [&](int m, int n, int k, float beta = 0, int lda = 0, bool arrays = false) {
     const float one = 1;
-    const void* const null = nullptr;
-    const void* scalar = &one;
-    const cublasStatus_t status = cublasGemmEx(
-        handle_, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, scalar, null, CUDA_R_16BF, k, null, CUDA_R_16BF,
-        k, scalar, nullptr, CUDA_R_16BF, m, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+    const void *const null = nullptr, *const *const nulls = nullptr;
+    const void *alpha = &one, *scale = &beta;
+    lda = std::max(lda, k);
+    const cublasStatus_t status =
+        arrays ? cublasGemmBatchedEx(handle_, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, alpha, nulls,
+                                     CUDA_R_16BF, lda, nulls, CUDA_R_16BF, k, scale, nullptr,
+                                     CUDA_R_16BF, m, 1, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT)
+               : cublasGemmEx(handle_, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, alpha, null, CUDA_R_16BF,
+                              lda, null, CUDA_R_16BF, k, scale, nullptr, CUDA_R_16BF, m,
+                              CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
     const bool forwarded = !std::string(fake_cublas_last_call()).empty();
     EXPECT_EQ(status, forwarded ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE);
     return !forwarded;
   };
   with_choice("auto", [&] {
     EXPECT_TRUE(is_taken(10000, 10000, 10000));
-    EXPECT_FALSE(is_taken(9990, 10000, 10000));
+    EXPECT_FALSE(is_taken(9992, 10000, 10000));
     EXPECT_TRUE(is_taken(4000, 4000, 64));
-    EXPECT_FALSE(is_taken(4000, 4000, 65));
-    EXPECT_FALSE(is_taken(3999, 4000, 64));
+    EXPECT_FALSE(is_taken(4000, 4000, 72));
+    EXPECT_FALSE(is_taken(3992, 4000, 64));
     EXPECT_TRUE(is_taken(16000, 1000, 64));
-    EXPECT_FALSE(is_taken(999, 17000, 64));
+    EXPECT_FALSE(is_taken(992, 17000, 64));
+    // Columns that begin elsewhere than at multiples of 16 bytes; arrays of pointers; C.
+    EXPECT_FALSE(is_taken(10000, 10000, 10000, 0, 10004));
+    EXPECT_FALSE(is_taken(10000, 10000, 10000, 0, 0, true));
+    EXPECT_TRUE(is_taken(10000, 10000, 10000, 1));
+    EXPECT_FALSE(is_taken(4000, 4000, 64, 1));
   });
   with_choice("never", [&] { EXPECT_FALSE(is_taken(10000, 10000, 10000)); });
 }

@@ -17,7 +17,7 @@ struct TilePosition {
 
 // The order in which blocks take the tiles of a batch: matrix after matrix, and those of a matrix
 // in bands of kBand tiles of m, column of tiles after column, so that blocks that run together
-// share columns of A and B in L2. By divisions, of which four follow each other.
+// share columns of A and B in L2. Found by four divisions, each of which waits for the one before.
 struct TileOrder {
   static constexpr int kBand = 8;
 

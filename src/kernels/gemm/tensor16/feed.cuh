@@ -18,7 +18,7 @@ namespace mygemm::tensor16 {
 
 using persistent::OperandMap;
 
-// A work item as producers announce it to consumers, in the stage of its first k step. Divisions of
+// A work item as producers announce it to consumers, in the stage of its first k step. To work out
 // the schedule would take registers that consumers do not have.
 struct Announced {
   int row, column, batch;           // of the tile's first element
@@ -219,7 +219,8 @@ __device__ __forceinline__ void produce_mapped(Work& work, const OperandMap& a,
     work.announce();
     const int slot = work.place.slot, k = work.at.k();
     ptx::mbarrier_arrive_expect_tx(&s.full[slot], bytes);
-    // All else is done by then. Only the first time there is something to wait for.
+    // The first copy of a block is the first that reads what the grid before may have written.
+    // Later calls return at once.
     if (work.at.begins_item()) ptx::wait_for_previous_grid();
     const auto& [i, j, batch] = work.at.position;
     load_boxes<Tile::kRows, Tile::kFp32Rows ? 32 : 64>(s.a[slot], a, p.transa, same_rows,

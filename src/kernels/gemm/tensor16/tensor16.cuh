@@ -1,7 +1,7 @@
 // Products of 16-bit operands, or of an FP32 and a BF16 one, on tensor cores. One warpgroup of
-// producers (feed.cuh) brings operands into shared memory, from which two of consumers have the
-// tensor cores multiply 64 rows each, of D^T or of D. One block a multiprocessor, which computes
-// tile after tile, data-parallel or stream-K (persistent/stream_k.h). sm_90a.
+// producers (feed.cuh) brings operands into shared memory, from which one or two of consumers have
+// the tensor cores multiply 64 rows each, of D^T or of D. One block a multiprocessor, which
+// computes tile after tile, data-parallel or stream-K (persistent/stream_k.h). sm_90a.
 #pragma once
 
 #include "kernels/gemm/persistent/launch.cuh"
@@ -140,17 +140,19 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   Shared& s = shared_storage<Shared>();
   const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
   if (warp < Tile::kProducerWarps) {
-    // The first item is found while the barriers are set up and the grid before ends.
     if constexpr (kStreamK) {
       tensor16::meet_all<Tile>();
       tensor16::take_number<Tile>(s, args);
     }
+    // Where there is no number to take, the first item is found while the barriers are set up and
+    // the grid before ends.
     const unsigned here = Tile::kCluster > 1 ? ptx::cluster_number() : blockIdx.x;
     tensor16::Production<Tile, kStreamK> work(s, args, kStreamK ? s.block : static_cast<int>(here));
     if constexpr (!kStreamK) tensor16::meet_all<Tile>();
     if constexpr (Tile::kMovesRegisters) ptx::give_up_registers<Tile::kProducerRegisters>();
     tensor16::produce(work, a, b, warp, lane);
-    ptx::launch_dependents();  // behind the last loads
+    // Behind the last loads; warps that load nothing are here at once.
+    ptx::launch_dependents();
   } else {
     if (threadIdx.x == 32 * Tile::kProducerWarps) tensor16::set_up<Tile>(s, a, b, d, maps_d);
     tensor16::meet_all<Tile>();
