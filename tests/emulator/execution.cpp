@@ -211,6 +211,7 @@ void begin_cluster(BlockRange range, const uint3& first) {
     for (unsigned i = 0; i < num_threads; ++i) {
       threads_of(block)[i].state = State::kReady;
       threads_of(block)[i].copies.begin();
+      threads_of(block)[i].waited_for_grid = false;
     }
   }
   forget_barriers(range);
@@ -356,10 +357,12 @@ unsigned lane() { return current % kWarpSize; }
 
 unsigned thread_number() { return current; }
 
-void wait_for_previous_grid() { blocks[running_block].waited_for_grid = true; }
+void wait_for_previous_grid() {
+  blocks[running_block].waited_for_grid = running->waited_for_grid = true;
+}
 
 void require_previous_grid(const char* instruction) {
-  if (running_grid->may_overlap && !blocks[running_block].waited_for_grid) {
+  if (running_grid->may_overlap && !running->waited_for_grid) {
     stop("%s before griddepcontrol.wait, in a grid that may overlap", instruction);
   }
 }

@@ -56,10 +56,10 @@ unsigned cluster_blocks();
 // Waits for every thread of the cluster.
 void wait_for_cluster(Site site);
 
-// Notes that the block waits for the grid before its own.
+// Notes that the thread, and so the block, waits for the grid before its own.
 void wait_for_previous_grid();
-// Ends the process where the running block may read before that grid has ended. For copies, which a
-// block starts at its beginning.
+// Ends the process where the running thread may read or write before that grid has ended. For
+// copies, which a block starts at its beginning, and the accelerator's stores.
 void require_previous_grid(const char* instruction);
 
 // Waits for the lanes of `mask`, which must call it with the same name and mask, and returns what

@@ -35,6 +35,7 @@ struct Thread {
   uint64_t value = 0;
   LaneValues values{};
   CopyGroups copies;
+  bool waited_for_grid = false;  // for the grid before its own
 };
 
 // A named barrier of a block: `arrived` of `count` threads have come in this phase. A thread reads
@@ -54,7 +55,7 @@ struct Block {
   std::unique_ptr<void, FreeDeleter> shared;
   std::vector<unsigned> lanes_waiting;  // of each warp, as bits: those that exchange values
   unsigned threads_left = 0;
-  bool waited_for_grid = false;  // for the grid before its own
+  bool waited_for_grid = false;  // one of its threads
   std::array<NamedBarrier, 16> named_barriers;
 };
 

@@ -30,6 +30,12 @@ SPLIT_TILE = {"compiled": "kernels/gemm/tensor16/split.cu", "instance": "Tensor1
 
 
 TENSOR16_MUTANTS = [
+    Mutant("gemm tensor16: the first copy does not await the grid before", FEED,
+           "if (work.at.begins_item()) ptx::wait_for_previous_grid();", "",
+           SHAPES + "tensor16_64x128", **tile("Tensor16_64x128")),
+    Mutant("gemm tensor16: stores do not await the grid before", MACHINE,
+           "take_number<Tile>(s, args);\n    ptx::wait_for_previous_grid();",
+           "take_number<Tile>(s, args);", SHAPES + "tensor16_64x128", **tile("Tensor16_64x128")),
     Mutant("gemm tensor16: a stage is not awaited", MULTIPLY,
            "ptx::mbarrier_wait(&s.full[place.slot], place.parity);", "",
            LONG_K + "tensor16_64x128", **tile("Tensor16_64x128")),
