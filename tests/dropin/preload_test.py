@@ -26,6 +26,14 @@ def run(program, *arguments, preload=True, fake=13, report="1"):
                           capture_output=True)
 
 
+def run_python(code, **settings):
+    """The finished process of a program of Python, which opens libraries itself."""
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "MYGEMM_REPORT": "1",
+                   "LD_LIBRARY_PATH": str(FAKES / "fake_13"), **settings}
+    return subprocess.run([sys.executable, "-c", code], text=True, capture_output=True,
+                          check=False, env=environment)
+
+
 class Preloaded(unittest.TestCase):
     def assert_forwarded(self, process, reason=NO_GPU, function="cublasSgemm_v2",
                          said="statuses: 0 0 0 0"):
@@ -78,16 +86,13 @@ class Preloaded(unittest.TestCase):
         blas = DROP_IN.with_name("libmygemm_blas.so")
         if not blas.exists():
             self.skipTest("libmygemm_blas.so is not built")
-        process = subprocess.run(
-            [sys.executable, "-c", f"""
+        process = run_python(f"""
 import ctypes
 blas, cublas = ctypes.CDLL("{blas}"), ctypes.CDLL("{DROP_IN}")
 one, zero = (ctypes.c_float * 1)(1), ctypes.c_float(0)
 blas.cblas_sgemm(102, 111, 111, 1, 1, 1, zero, one, 1, one, 1, zero, one, 1)
 cublas.cublasSgemm_v2(None, 0, 0, 1, 1, 1, one, one, 1, one, 1, one, one, 1)
-"""], text=True, capture_output=True, check=False,
-            env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "MYGEMM_REPORT": "1",
-                 "LD_LIBRARY_PATH": str(FAKES / "fake_13")})
+""")
         lines = process.stderr.splitlines()
         self.assertEqual(process.stderr.count("mygemm: calls of process "), 1)
         for function in "cblas_sgemm", "cublasSgemm_v2":
@@ -99,8 +104,7 @@ cublas.cublasSgemm_v2(None, 0, 0, 1, 1, 1, one, one, 1, one, 1, one, one, 1)
                 ("auto", "16-bit matrices, with which cuBLAS is faster as far as is known "
                          "(MYGEMM_TAKE_16BIT=auto)"),
                 ("always", NO_GPU)):
-            process = subprocess.run(
-                [sys.executable, "-c", f"""
+            process = run_python(f"""
 import ctypes
 cublas = ctypes.CDLL("{DROP_IN}")
 bf16, sum_of_32_bits, default = 14, 68, -1
@@ -110,9 +114,7 @@ cublas.cublasCreate_v2(ctypes.byref(handle))
 status = cublas.cublasGemmEx(handle, 0, 0, 1, 1, 1, one, one, bf16, 1, one, bf16, 1, one, one, bf16,
                              1, sum_of_32_bits, default)
 print("status:", status)
-"""], text=True, capture_output=True, check=False,
-                env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "MYGEMM_REPORT": "1",
-                     "MYGEMM_TAKE_16BIT": choice, "LD_LIBRARY_PATH": str(FAKES / "fake_13")})
+""", MYGEMM_TAKE_16BIT=choice)
             self.assert_forwarded(process, reason, "cublasGemmEx", "status: 0")
 
     def test_program_that_calls_nothing_of_cublas(self):

@@ -27,30 +27,28 @@ void with_choice(const char* value, const Body& body) {
 
 class CublasDropIn16Bit : public CublasDropIn {
  protected:
-  // Calls f(way, types) for each function with types and for all types that cuBLAS has.
-  template <class F>
-  void for_all(const F& f) {
+  // Calls expect(way, product) for each function with types and for all types that cuBLAS has, of
+  // products that `change` has changed.
+  template <class Change, class Expect>
+  void for_all(const Change& change, const Expect& expect) {
     for (const Way& way : all_ways()) {
       for (const Types& types : kTypes) {
-        if (way.typed) f(way, types);
+        if (!way.typed) continue;
+        Product product(types.a_and_b, types.c);
+        change(product);
+        expect(way, std::move(product));
       }
     }
   }
   template <class Change>
   void expect_all_forwarded(const Change& change) {
-    for_all([&](const Way& way, const Types& types) {
-      Product product(types.a_and_b, types.c);
-      change(product);
-      expect_forwarded(way, std::move(product));
-    });
+    for_all(change,
+            [&](const Way& way, Product product) { expect_forwarded(way, std::move(product)); });
   }
   template <class Change>
   void expect_all_taken(const Change& change) {
-    for_all([&](const Way& way, const Types& types) {
-      Product product(types.a_and_b, types.c);
-      change(product);
-      expect_taken(way, std::move(product));
-    });
+    for_all(change,
+            [&](const Way& way, Product product) { expect_taken(way, std::move(product)); });
   }
 };
 constexpr auto kUnchanged = [](Product&) {};

@@ -110,17 +110,8 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   Shared& s = shared_storage<Shared>();
   const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
   if (threadIdx.x == 0) {
-    for (int i = 0; i < Tile::kStages; ++i) {
-      ptx::mbarrier_init(&s.full[i], tensor16::kFullArrivals<Tile>);
-      ptx::mbarrier_init(&s.free[i], tensor16::kFreeArrivals<Tile>);
-    }
     ptx::mbarrier_init(&s.turn[0], 1);
-    ptx::mbarrier_init_fence();
-    if (Tile::kMapped) {
-      ptx::tma_prefetch_map(&a.map);
-      ptx::tma_prefetch_map(&b.map);
-    }
-    if (maps_d) ptx::tma_prefetch_map(&d.whole.map);
+    tensor16::set_up<Tile>(s, a, b, d, maps_d);
   }
   ptx::wait_for_previous_grid();
   __syncthreads();

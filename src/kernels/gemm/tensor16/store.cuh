@@ -293,7 +293,8 @@ __device__ __forceinline__ void store_through(Boxes<Tile>& boxes, const Results<
   }
 }
 
-// How results are stored, by number: the type of D, and kMapped where the accelerator stores them.
+// How results are stored, by number: the type of D, and kMappedWay more where the accelerator
+// stores them.
 constexpr int kWayOfFloats = 0, kWayOfHalves = 1, kWayOfBf16 = 2, kMappedWay = 4;
 __device__ __forceinline__ int store_way(const GemmProblem& p, bool mapped) {
   const bool plain = mapped && !p.fused && load_scalar(p.epilogue.beta) == 0.0f;

@@ -49,9 +49,9 @@ __device__ __forceinline__ void take_number(SharedStorage<Tile>& s, const persis
 }
 
 // Sets up the barriers of the ring and prefetches the maps; one thread.
-template <class Tile>
-__device__ __forceinline__ void set_up(SharedStorage<Tile>& s, const OperandMap& a,
-                                       const OperandMap& b, const ResultMaps& d, bool maps_d) {
+template <class Tile, class Shared>
+__device__ __forceinline__ void set_up(Shared& s, const OperandMap& a, const OperandMap& b,
+                                       const ResultMaps& d, bool maps_d) {
   for (int i = 0; i < Tile::kStages; ++i) {
     ptx::mbarrier_init(&s.full[i], kFullArrivals<Tile>);
     ptx::mbarrier_init(&s.free[i], kFreeArrivals<Tile>);
@@ -209,7 +209,7 @@ Status cuda::launch_gemm_tensor16(const GemmProblem& problem, const GemmConfig& 
     RETURN_IF_ERROR(make(&d.whole, columns));
     if (const int rest = Tile::kColumns % columns) RETURN_IF_ERROR(make(&d.rest, rest));
   }
-  if constexpr (kStreamK) RETURN_IF_ERROR(persistent::clear_flags_for(args, context));
+  RETURN_IF_ERROR(persistent::clear_flags_for(args, context));
   if constexpr (Tile::kBothWays) {
     if (!args.transposed) {
       return launch(context, gemm_tensor16<Tile, false, kStreamK>, config, args, a, b, d, maps_d);
