@@ -22,6 +22,7 @@ class Mutant(NamedTuple):
 INTEGERS = "Rows/GemmRow.IntegersAreExact/"
 SCALARS = "Rows/GemmRow.ScalarsOfEveryKindInBothPointerModes/"
 NO_SUM = "Rows/GemmRow.NothingToSumScalesC/"
+BATCHES = "Rows/GemmRow.BatchesOfEveryForm/"
 GEMM_SHAPES = "Rows/GemmRow.ShapesOperationsAndLayouts/"
 THIN_PARTS = "Rows/GemmThinRow.PartsOfKInTheWorkspace/"
 THIN_CHUNKS = "Rows/GemmThinRow.ChunksWithoutWorkspace/"
@@ -48,8 +49,8 @@ TMA_STORE = "kernels/gemm/tma/store.cuh"
 FIXUP = "kernels/gemm/persistent/fixup.cuh"
 
 # The instance of a header's templates that is compiled: one of those in a source.
-SMALL_16X16 = {"compiled": "kernels/gemm/small.cu", "instance": "Tile16x16"}
-SMALL_32X32 = {"compiled": "kernels/gemm/small.cu", "instance": "Tile32x32"}
+SMALL_16X16 = {"compiled": "kernels/gemm/small.cu", "instance": "Small16x16"}
+SMALL_32X32 = {"compiled": "kernels/gemm/small.cu", "instance": "Small32x32"}
 WARPTILED_64X64 = {"compiled": "kernels/gemm/warptiled.cu", "instance": "Tile64x64"}
 SLICED_32X16 = {"compiled": "kernels/gemm/sliced.cu", "instance": "Sliced32x16"}
 THIN_4 = {"compiled": "kernels/gemm/thin.cu", "instance": "Thin4"}
@@ -209,6 +210,9 @@ MUTANTS = [
     Mutant("gemm epilogue: exchanged over what is still to be read", EPILOGUE,
            "  __syncwarp();\n  *reinterpret_cast", "  *reinterpret_cast",
            GEMM_SHAPES + "small_16x16", **SMALL_16X16),
+    Mutant("gemm splitk: matrices are counted on over the splits", WARPTILED,
+           "matrix - split * args.batch_count.value(), split}", "matrix, split}",
+           BATCHES + "splitk_64x64", **WARPTILED_64X64),
     Mutant("gemm warptiled: reads past the end of k", WARPTILED,
            "ptx::cp_async_4(to, from, i < extent_ && k_inside);",
            "ptx::cp_async_4(to, from, i < extent_);", CONJUGATE + "warptiled_64x64",

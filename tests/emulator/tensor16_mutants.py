@@ -11,7 +11,7 @@ LINES = "kernels/gemm/tensor16/lines.cuh"
 MULTIPLY = "kernels/gemm/tensor16/multiply.cuh"
 STORE = "kernels/gemm/tensor16/store.cuh"
 MACHINE = "kernels/gemm/tensor16/tensor16.cuh"
-WORK = "kernels/gemm/persistent/work.cuh"
+TILE_ORDER = "kernels/gemm/tile_order.h"
 SPLIT = "kernels/gemm/tensor16/split.cuh"
 MIXED = "kernels/gemm/tensor16/mixed.cuh"
 ALL_BITS = "Rows/Gemm16BitRow.AllBitsOfFp32/"
@@ -57,7 +57,7 @@ TENSOR16_MUTANTS = [
     Mutant("gemm tensor16: FP16 is taken for BF16", MULTIPLY,
            "(type == MYGEMM_R_16BF ? 4 : 0)", "(type != MYGEMM_R_32F ? 4 : 0)",
            SHAPES + "tensor16_64x128", **tile("Tensor16_64x128")),
-    Mutant("gemm tensor16: tiles of a matrix's last rows are found as others", WORK,
+    Mutant("gemm tensor16: tiles of a matrix's last rows are found as others", TILE_ORDER,
            "whole ? in_band / kBand : last_rows_.quotient(in_band)", "in_band / kBand",
            SHAPES + "tensor16_32x128", **tile("Tensor16_32x128")),
     Mutant("gemm tensor16: a floating-point D is stored as BF16", STORE,

@@ -31,9 +31,9 @@ struct SmallTile {
 };
 
 // Two stages: 4 for 16 x 16 were no faster on an H200 (k = 58: 4.6 us), and make fewer warps.
-using Tile16x16 = SmallTile<4, 1, 2, 1, 6>;  // 4 x 2 results a lane
-using Tile32x32 = SmallTile<8, 1, 4, 2, 5>;  // 4 x 8
-using Tile64x32 = SmallTile<8, 2, 4, 2, 4>;  // 8 x 8
+using Small16x16 = SmallTile<4, 1, 2, 1, 6>;  // 4 x 2 results a lane
+using Small32x32 = SmallTile<8, 1, 4, 2, 5>;  // 4 x 8
+using Small64x32 = SmallTile<8, 2, 4, 2, 4>;  // 8 x 8
 
 namespace small {
 

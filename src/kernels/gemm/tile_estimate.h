@@ -19,6 +19,7 @@ struct TileKernel {
   double fill_steps = 0;     // fixed overhead of a block, in k steps
   bool part_steps = false;   // the last k step takes no longer than its k
   double store_element = 0;  // seconds of stores for each element of a multiprocessor's tiles
+  double step_factor = 1.0;  // of the time of a k step: at least 1, for tile_bound() leaves it out
 };
 
 // Stores of a block beside others of its multiprocessor, for each element. H200, sliced_64x64 of
@@ -38,7 +39,7 @@ template <class Tile>
 double tile_seconds(GemmConfig* config, const GemmFigures& figures, const TileKernel& kernel,
                     const GemmFacts& facts, double tiles, double k, const DeviceTraits& device) {
   constexpr double kStepFlops = 2.0 * Tile::kBlockM * Tile::kBlockN * Tile::kBlockK;
-  const double factor = facts.aligned ? 1.0 : figures.misaligned;
+  const double factor = kernel.step_factor * (facts.aligned ? 1.0 : figures.misaligned);
   const double tile_step = kStepFlops / (facts.sm_flops * figures.efficiency) * factor;
   const double step_seconds = figures.step_seconds * factor;
   const double lone = std::max(step_seconds, tile_step);

@@ -6,6 +6,7 @@
 #include "kernels/epilogue.cuh"
 #include "kernels/gemm/partials.h"
 #include "kernels/gemm/residency.cuh"
+#include "kernels/gemm/tile_order.h"
 #include "kernels/gemm/warptiled.h"
 #include "kernels/launch.h"
 #include "ptx/cp_async.cuh"
@@ -18,9 +19,10 @@ namespace mygemm {
 // A product, or all splits of one: the k of each split, and where partial sums go.
 struct WarpTiledArgs {
   GemmProblem p;
-  int64_t tiles_m, tiles_n;  // block tiles of one matrix
-  int64_t k_per_split;       // a multiple of block_k
-  float* partials;           // (split, batch, n, m), or nullptr: results go to D
+  TilesInBands tiles;   // of all splits, one after another
+  Divisor batch_count;  // matrices of a split
+  int64_t k_per_split;  // a multiple of block_k
+  float* partials;      // (split, batch, n, m), or nullptr: results go to D
 };
 
 namespace warptiled {
@@ -97,23 +99,17 @@ __device__ __forceinline__ const GemmProblem& problem_of_block(const WarpTiledAr
   return args.p;
 }
 
-// Which tile a block computes. Blocks that run together walk a band of kBand tiles of m, so that
-// they share columns of A and B in L2.
+// Which tile a block computes.
 struct TileIndex {
   int64_t m, n, batch, split;
 };
 
+// By multiplications. With divisions of 64 bits, of which a block had ten, products of under 30 us
+// took 1.12 to 1.16 times as long on average (H200, 147 shapes).
 __device__ __forceinline__ TileIndex tile_of_block(const WarpTiledArgs& args, unsigned block) {
-  constexpr int64_t kBand = 8;
-  const int64_t per_matrix = args.tiles_m * args.tiles_n;
-  const int64_t tile = block % per_matrix;
-  const int64_t first_m = tile / (kBand * args.tiles_n) * kBand;
-  const int64_t left = args.tiles_m - first_m;
-  const int64_t band = left < kBand ? left : kBand;
-  const int64_t within = tile - first_m * args.tiles_n;
-  const int64_t matrix = block / per_matrix;
-  return {first_m + within % band, within / band, matrix % args.p.batch_count,
-          matrix / args.p.batch_count};
+  const auto [m, n, matrix] = args.tiles.place_of(block);
+  const unsigned split = args.batch_count.quotient(matrix);
+  return {m, n, matrix - split * args.batch_count.value(), split};
 }
 
 // k of a stage whose products are unrolled together: all of them, 2 at a time cost 11 % at 4096^3
@@ -318,7 +314,9 @@ Status cuda::launch_gemm_warptiled(const GemmProblem& p, const GemmConfig& confi
                                    const LaunchContext& context) {
   const bool split = config.k_split == KSplit::kWorkspace;
   const WarpTiledArgs args{
-      p, config.tiles_m, config.tiles_n,
+      p,
+      {static_cast<unsigned>(config.tiles_m), static_cast<unsigned>(config.tiles_n)},
+      Divisor(static_cast<unsigned>(p.batch_count)),
       split ? config.k_per_split : ceil_div(p.k, Tile::kBlockK) * Tile::kBlockK,
       split ? static_cast<float*>(context.workspace) : nullptr};
   RETURN_IF_ERROR(warptiled::launch_for_loads<Tile>(args, config, context));

@@ -42,16 +42,41 @@ using Tile128x128 = WarpTile<128, 128, 8, 2, 2, 3, 2>;
 using Tile128x64 = WarpTile<128, 64, 8, 2, 2, 5, 4>;
 // Small m and n, where 128 x 128 would leave multiprocessors idle: 8 x 4 results, 128 threads.
 using Tile64x64 = WarpTile<64, 64, 16, 2, 1, 3, 4>;
+// One side of 30 to 200, the other of thousands: less of a tile lies outside of D, and there are
+// more of them. On GPUs without TMA also larger products that 128 x 128 would not fill the GPU
+// with. 4 x 8 results, 64 threads; and 4 x 4.
+using Tile64x32 = WarpTile<64, 32, 8, 1, 2, 4, 8>;
+using Tile32x64 = WarpTile<32, 64, 8, 1, 2, 4, 8>;
+using Tile32x32 = WarpTile<32, 32, 8, 1, 1, 4, 8>;
 
 namespace estimate {
 
 // Stores, for each element of a multiprocessor's tiles, whatever the alignment of D: H200, 1 to 32
 // k.
-constexpr double kWarptiledStoreSeconds = 0.7e-10;
+constexpr double kWarptiledStoreSeconds = 0.5e-10;
+
+// The time of a k step whose operands come in copies of so many floats, over the time of one with
+// copies of 4 floats alone, by the instructions of a thread. Each copy takes about seven: see
+// TileLoader.
+template <class Tile>
+constexpr double warptiled_step_factor(int floats_of_copy_a, int floats_of_copy_b) {
+  constexpr double kCopyInstructions = 7.0;
+  constexpr double kPerK = 16 * Tile::kQuadsM * Tile::kQuadsN + Tile::kQuadsM + Tile::kQuadsN;
+  const auto instructions = [](int floats_a, int floats_b) {
+    const double copies = double{Tile::kBlockM} / floats_a + double{Tile::kBlockN} / floats_b;
+    return kPerK + kCopyInstructions * copies / Tile::kThreads;
+  };
+  return instructions(floats_of_copy_a, floats_of_copy_b) / instructions(4, 4);
+}
 
 template <class Tile>
-constexpr TileKernel warptiled() {
-  return {.fill_steps = Tile::kStages - 1, .store_element = kWarptiledStoreSeconds};
+constexpr TileKernel warptiled(bool quads_of_a = true, bool quads_of_b = true) {
+  constexpr double kStepFactors[2][2] = {
+      {warptiled_step_factor<Tile>(1, 1), warptiled_step_factor<Tile>(1, 4)},
+      {warptiled_step_factor<Tile>(4, 1), 1.0}};
+  return {.fill_steps = Tile::kStages - 1,
+          .store_element = kWarptiledStoreSeconds,
+          .step_factor = kStepFactors[quads_of_a][quads_of_b]};
 }
 
 }  // namespace estimate
@@ -64,6 +89,13 @@ constexpr int64_t kLeastKPerSplit = 256;
 inline OperandLoad load_of(Major major, const Operand& x, int64_t batch_count) {
   if (major == Major::kK) return OperandLoad::kTransposing;
   return columns_aligned(x, batch_count) ? OperandLoad::kCopy16 : OperandLoad::kCopy4;
+}
+
+// How a kernel of this Config does, for its estimate.
+template <class Tile>
+constexpr estimate::TileKernel tile_kernel(const GemmConfig& config) {
+  return estimate::warptiled<Tile>(config.load_a == OperandLoad::kCopy16,
+                                   config.load_b == OperandLoad::kCopy16);
 }
 
 // Sets everything but the split of k and the estimate.
@@ -85,8 +117,8 @@ const char* configure_warptiled(const GemmKernel& kernel, const GemmFacts& facts
   const GemmProblem& p = facts.problem;
   if (!warptiled::configure_tiles<Tile>(p, device, config)) return kTooManyTiles;
   config->k_per_split = p.k;
-  config->seconds = estimate::tile_kernel_seconds<Tile>(config, kernel.figures,
-                                                        estimate::warptiled<Tile>(), facts, device);
+  config->seconds = estimate::tile_kernel_seconds<Tile>(
+      config, kernel.figures, warptiled::tile_kernel<Tile>(*config), facts, device);
   return nullptr;
 }
 
@@ -118,7 +150,7 @@ const char* configure_splitk(const GemmKernel& kernel, const GemmFacts& facts,
   const double parts = static_cast<double>(splits);
   const double partial_bytes = 8.0 * facts.area * parts;  // written, then read
   const double computing = estimate::tile_seconds<Tile>(
-      config, kernel.figures, estimate::warptiled<Tile>(), facts,
+      config, kernel.figures, warptiled::tile_kernel<Tile>(*config), facts,
       estimate::block_tiles(*config, p) * parts, estimate::rounded_up(facts.k / parts), device);
   config->seconds = estimate::launch_seconds(*config) + kOverlappedLaunchSeconds +
                     estimate::overlapped(computing, facts.memory_seconds) +

@@ -33,9 +33,10 @@ __device__ __forceinline__ const GemmProblem& problem_of_block(const WarpTiledAr
 __device__ __forceinline__ warptiled::TileIndex tile_of_block(const WarpTiledArgs& args,
                                                               unsigned block) {
   const int number = product_of_tile(args.list, block);
-  const int64_t within = block - args.list.tiles[number];
-  const int64_t tiles_n = args.list.tiling.tiles_n(args.list.products[number]);
-  return {within / tiles_n, within % tiles_n, 0, 0};
+  const unsigned within = block - static_cast<unsigned>(args.list.tiles[number]);
+  const auto tiles_n = static_cast<unsigned>(args.list.tiling.tiles_n(args.list.products[number]));
+  const unsigned m = within / tiles_n;
+  return {m, within - m * tiles_n, 0, 0};
 }
 
 template <class Tile>

@@ -41,11 +41,14 @@ __device__ __host__ constexpr int blocks_per_sm() {
 #if defined(__CUDA_ARCH__)
   constexpr bool kFew = kPacks <= kMaskedFewPacks, kLight = !kBackward && !kExtras;
   constexpr bool kAnyWidths = Format::kWidths == Widths::kMixed || Format::kPack == 1;
-  // Where masks are added, three blocks fit on sm_90 only: other compilers spill.
-  constexpr int kOfExtras = __CUDA_ARCH__ == 900 && (kFew || !kAnyWidths) ? 3 : 2;
+  // Where masks are added, these blocks fit without spills on sm_90 only. With two blocks of 512
+  // threads in place of one, 8192 columns of BF16 with a BF16 mask took 0.61 of the time (H200).
+  constexpr bool kSm90 = __CUDA_ARCH__ == 900, kOf16Bits = Format::kWidest == 2;
+  constexpr int kOfExtras = !kSm90 ? 2 : kOf16Bits ? 4 : kFew || !kAnyWidths ? 3 : 2;
   constexpr int kOfGradients = kFew ? 4 : kAnyWidths ? 2 : 3;
   constexpr int kOfFewThreads = kLight ? 5 : kExtras ? kOfExtras : kOfGradients;
-  constexpr int kBlocks = kMostThreads == kMaskedFewThreads ? kOfFewThreads : kLight ? 2 : 1;
+  constexpr int kOfManyThreads = kLight || (kExtras && kSm90 && kOf16Bits) ? 2 : 1;
+  constexpr int kBlocks = kMostThreads == kMaskedFewThreads ? kOfFewThreads : kOfManyThreads;
   return residency(sm_resources(__CUDA_ARCH__ / 10), kMostThreads,
                    static_cast<int>(sizeof(BlockStorage)), kBlocks);
 #else

@@ -53,7 +53,7 @@ inline Args args_of(const GemmProblem& p, const GemmConfig& config, const Launch
   args.p = config.transposed ? transposed(p) : p;
   args.transposed = config.transposed;
   args.order = {static_cast<int>(config.tiles_m), static_cast<int>(config.tiles_n)};
-  args.fast_order = FastTileOrder(args.order);
+  args.fast_order = {static_cast<unsigned>(config.tiles_m), static_cast<unsigned>(config.tiles_n)};
   args.schedule = config.schedule;
   if (config.k_split == KSplit::kStreamK) {
     args.flags = static_cast<StreamKFlags*>(context.workspace);

@@ -4,8 +4,8 @@
 
 #include <cuda.h>
 
-#include "kernels/divisor.h"
 #include "kernels/gemm/persistent/stream_k.h"
+#include "kernels/gemm/tile_order.h"
 #include "problem.h"
 
 namespace mygemm::persistent {
@@ -15,11 +15,9 @@ struct TilePosition {
   int i, j, batch;
 };
 
-// The order in which blocks take the tiles of a batch: matrix after matrix, and those of a matrix
-// in bands of kBand tiles of m, column of tiles after column, so that blocks that run together
-// share columns of A and B in L2. Found by four divisions, each of which waits for the one before.
+// The order of TilesInBands, found by four divisions, each of which waits for the one before.
 struct TileOrder {
-  static constexpr int kBand = 8;
+  static constexpr int kBand = TilesInBands::kBand;
 
   int tiles_m, tiles_n;  // of one matrix
 
@@ -35,33 +33,15 @@ struct TileOrder {
 
 // The same order by multiplications. It begins products of 16 bits 270 clocks sooner (H200). Others
 // keep the divisions: producer warps of the tf32x3 kernels have one register too few for this.
-class FastTileOrder {
- public:
-  FastTileOrder() = default;
-  // Fewer than 2^31 tiles of one matrix, and than 2^28 of n.
-  explicit FastTileOrder(const TileOrder& order)
-      : tiles_m_(order.tiles_m),
-        matrix_(static_cast<unsigned>(order.tiles_m) * static_cast<unsigned>(order.tiles_n)),
-        band_(kBand * static_cast<unsigned>(order.tiles_n)),
-        last_rows_(static_cast<unsigned>((order.tiles_m - 1) % kBand + 1)) {}
+struct FastTileOrder : TilesInBands {
+  using TilesInBands::TilesInBands;
 
   template <class Tile>
   __device__ __forceinline__ TilePosition position_of(int tile) const {
-    const auto number = static_cast<unsigned>(tile);
-    const unsigned batch = matrix_.quotient(number), in_matrix = number - batch * matrix_.value();
-    const unsigned band = band_.quotient(in_matrix), in_band = in_matrix - band * band_.value();
-    const bool whole = static_cast<int>(band + 1) * kBand <= tiles_m_;
-    const unsigned n = whole ? in_band / kBand : last_rows_.quotient(in_band);
-    const unsigned m = band * kBand + in_band - n * (whole ? kBand : last_rows_.value());
-    return {static_cast<int>(m) * Tile::kBlockM, static_cast<int>(n) * Tile::kBlockN,
-            static_cast<int>(batch)};
+    const Place place = place_of(static_cast<unsigned>(tile));
+    return {static_cast<int>(place.m) * Tile::kBlockM, static_cast<int>(place.n) * Tile::kBlockN,
+            static_cast<int>(place.batch)};
   }
-
- private:
-  static constexpr int kBand = TileOrder::kBand;
-
-  int tiles_m_ = 1;
-  Divisor matrix_{1}, band_{1}, last_rows_{1};  // tiles; rows of the last band
 };
 
 // A kernel's arguments besides its operands' tensor maps. Where D^T is computed, p is the
