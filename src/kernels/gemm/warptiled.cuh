@@ -113,15 +113,20 @@ __device__ __forceinline__ TileIndex tile_of_block(const WarpTiledArgs& args, un
 }
 
 // k of a stage whose products are unrolled together: all of them, 2 at a time cost 11 % at 4096^3
-// on an H200. From sm_100 on that many spill at 128 registers, and from sm_120 on 2.
-template <int kBlockK>
+// on an H200. From sm_100 on that many spill at 128 registers, and from sm_120 on 2. On sm_80 they
+// spill in one kernel alone.
+template <class Tile, OperandLoad kLoadA, OperandLoad kLoadB>
 __device__ constexpr int unrolled_steps() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
   return 1;
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
   return 2;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 800
+  constexpr bool kSpills = Tile::kBlockM == 128 && Tile::kBlockN == 64 &&
+                           kLoadA == OperandLoad::kTransposing && kLoadB == OperandLoad::kCopy4;
+  return kSpills ? 2 : Tile::kBlockK;
 #else
-  return kBlockK;
+  return Tile::kBlockK;
 #endif
 }
 
@@ -225,7 +230,7 @@ template <class Tile, OperandLoad kLoadA, OperandLoad kLoadB, class Args = WarpT
 __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
     gemm_warptiled(const Args args) {
   using namespace warptiled;
-  [[maybe_unused]] constexpr int kUnrolled = unrolled_steps<Tile::kBlockK>();
+  [[maybe_unused]] constexpr int kUnrolled = unrolled_steps<Tile, kLoadA, kLoadB>();
   auto& shared = shared_storage<typename Tile::SharedStorage>();
   ptx::wait_for_previous_grid();
   if (!has_tile(args)) return;
