@@ -1,4 +1,4 @@
-// The instances of the warp-tiled kernels.
+// The instances of the warp-tiled kernels of larger tiles.
 #include "kernels/gemm/warptiled.cuh"
 
 namespace mygemm::cuda {
