@@ -6,6 +6,7 @@ from cells import figure, geometric_mean, microseconds, span, times
 
 TITLES = {"squares": "Squares", "shapes": "Other shapes", "skinny": "m or n of 1 to 64",
           "odd": "Odd sides and leading dimensions", "random": "Random multiples of 8",
+          "random_odd": "Random sides",
           "batches": "Batches", "taken": "Large ones, and many results of k to 64",
           "mixed": "An FP32 and a BF16 operand"}
 

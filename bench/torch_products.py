@@ -2,7 +2,8 @@
 """Products of 16-bit operands, or of FP32 and BF16: mygemm's beside PyTorch's, in one process.
 
 Usage: torch_products.py LIBMYGEMM --out RESULTS.json [--commit HASH] [--groups N]
-                         [--suites squares,shapes,skinny,odd,random,batches,taken,mixed]
+                         [--suites squares,shapes,skinny,odd,random,random_odd,batches,taken,
+                                  mixed]
                          [--seed N]
                          [--count N] [--workspace MIB] [--invariant]
 mygemm_gemm through ctypes, and torch.mm or torch.bmm into a tensor that is there (which call cuBLAS
@@ -168,9 +169,10 @@ def cases_of(suite, seed, count):
                                   rng.choice([None, "f32"]) if batch == 1 else None, suite=suite,
                                   batch=batch))
         return found
-    if suite == "random":
+    if suite in ("random", "random_odd"):
         rng = random.Random(seed)
-        side = lambda: max(8, int(2 ** rng.uniform(3, 14.01)) // 8 * 8)
+        multiple = 8 if suite == "random" else 1
+        side = lambda: max(8, int(2 ** rng.uniform(3, 14.01)) // multiple * multiple)
         found = []
         while len(found) < count:
             m, n, k = side(), side(), side()
@@ -292,7 +294,8 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--commit", default="")
     parser.add_argument("--groups", type=int, default=5)
-    parser.add_argument("--suites", default="squares,shapes,skinny,odd,random,batches,taken")
+    parser.add_argument("--suites",
+                        default="squares,shapes,skinny,odd,random,random_odd,batches,taken")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--workspace", type=int, help="MiB; by default the handle's own")

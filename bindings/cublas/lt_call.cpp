@@ -212,7 +212,8 @@ ProductForm form_of(const mygemmGemm_t& product, bool plain) {
   const auto aligned = [&](int32_t type, const void* matrix, int64_t ld, int64_t stride) {
     return is_aligned(static_cast<cudaDataType>(type), matrix, ld, stride, product.batch_count);
   };
-  return {.aligned = aligned(product.atype, product.A, product.lda, product.stride_a) &&
+  return {.strided = true,
+          .aligned = aligned(product.atype, product.A, product.lda, product.stride_a) &&
                      aligned(product.btype, product.B, product.ldb, product.stride_b) &&
                      aligned(product.dtype, product.D, product.ldd, product.stride_d),
           .plain = plain};

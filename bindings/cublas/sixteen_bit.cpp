@@ -1,6 +1,7 @@
 // Products of 16-bit matrices: see sixteen_bit.h.
 #include "sixteen_bit.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -26,13 +27,17 @@ Take read_choice() {
   return Take::kAuto;
 }
 
-// Two kinds of products have cuBLAS's speed on average (H200, bench/torch_products.py, time of
-// torch.mm and torch.bmm over mygemm's): large ones, which are as fast as the power supply lets
+// Two kinds of aligned products have cuBLAS's speed on average (H200, bench/torch_products.py, time
+// of torch.mm and torch.bmm over mygemm's): large ones, which are as fast as the power supply lets
 // them, 0.99 (34 products, 0.90 to 1.15); and those of few multiplications for each result, which
 // are bound by the stores of D, 1.03 (33 products, 0.80 to 1.33). 188 others together have 0.95.
+// With columns that begin anywhere cuBLAS takes several times as long: 2.2 times the time of mygemm
+// (79 products of these sizes on an H100, 0.99 to 6.8).
 constexpr double kLargeFlop = 2e12;
 constexpr int64_t kFewMultiplications = 64, kLeastSide = 1000;
 constexpr double kManyResults = 16e6;
+constexpr double kMisalignedFlop = 2e9;
+constexpr int64_t kLeastMisalignedSide = 128;
 constexpr int kMeasuredCapability = 90;
 
 double results_of(const ProductSizes& sizes) {
@@ -45,6 +50,11 @@ bool is_large(const ProductSizes& sizes) { return flop_of(sizes) >= kLargeFlop; 
 bool has_short_sums(const ProductSizes& sizes) {
   return sizes.k <= kFewMultiplications && sizes.m >= kLeastSide && sizes.n >= kLeastSide &&
          results_of(sizes) >= kManyResults;
+}
+
+bool pays_misaligned(const ProductSizes& sizes) {
+  return flop_of(sizes) >= kMisalignedFlop &&
+         std::min({sizes.m, sizes.n, sizes.k}) >= kLeastMisalignedSide;
 }
 
 Take choice() {
@@ -78,16 +88,20 @@ Outcome judge_16bit(const ProductSizes& sizes) {
     case Take::kNever: return kNo16Bit;
     case Take::kAuto: break;
   }
-  return is_large(sizes) || has_short_sums(sizes) ? kTaken : kFast16Bit;
+  const bool some_form_pays = is_large(sizes) || has_short_sums(sizes) || pays_misaligned(sizes);
+  return some_form_pays ? kTaken : kFast16Bit;
 }
 
-// Operands that tensor maps do not describe take several times as long. An epilogue, or C, takes
-// the stores of D from the accelerator.
+// Columns that begin anywhere are packed first, and matrices at pointers too, but cuBLAS is fast
+// with those. An epilogue, or C, takes the stores of D from the accelerator.
 Outcome judge_16bit(const ProductSizes& sizes, const ProductForm& form) {
   const Outcome outcome = judge_16bit(sizes);
   if (outcome != kTaken || choice() == Take::kAlways) return outcome;
   const bool measured = compute_capability(current_device()) == kMeasuredCapability;
-  return measured && form.aligned && (is_large(sizes) || form.plain) ? kTaken : kFast16Bit;
+  if (!measured || !form.strided) return kFast16Bit;
+  const bool pays = form.aligned ? is_large(sizes) || (form.plain && has_short_sums(sizes))
+                                 : form.plain && pays_misaligned(sizes);
+  return pays ? kTaken : kFast16Bit;
 }
 
 }  // namespace mygemm::cublas

@@ -19,7 +19,8 @@ struct ProductSizes {
 
 // The choice depends on this besides the sizes.
 struct ProductForm {
-  bool aligned;  // all matrices are at strides, and their columns begin at multiples of 16 bytes
+  bool strided;  // matrices are at strides, not at pointers
+  bool aligned;  // the columns of all matrices begin at multiples of 16 bytes
   bool plain;    // nothing is applied to the product, and C is not read
 };
 

@@ -21,8 +21,8 @@ ProductForm form_of(const GemmCall& call, const Settings& settings) {
     return is_aligned(x.type, x.matrix, x.ld, x.stride, call.batch_count);
   };
   const bool on_host = settings.pointer_mode == CUBLAS_POINTER_MODE_HOST && call.beta;
-  return {.aligned = call.batch != Batch::kPointers && aligned(call.a) && aligned(call.b) &&
-                     aligned(call.c),
+  return {.strided = call.batch != Batch::kPointers,
+          .aligned = aligned(call.a) && aligned(call.b) && aligned(call.c),
           .plain = on_host && *static_cast<const float*>(call.beta) == 0.0f};
 }
 

@@ -147,7 +147,15 @@ TEST_F(CublasDropIn16Bit, TakesLargeProductsAndShortSumsByDefault) {
     EXPECT_TRUE(is_taken(16000, 1000, 64));
     EXPECT_FALSE(is_taken(992, 17000, 64));
     // Columns that begin elsewhere than at multiples of 16 bytes; arrays of pointers; C.
-    EXPECT_FALSE(is_taken(10000, 10000, 10000, 0, 10004));
+    EXPECT_TRUE(is_taken(10000, 10000, 10000, 0, 10004));
+    EXPECT_TRUE(is_taken(1000, 1000, 1001));
+    EXPECT_TRUE(is_taken(1001, 1000, 1000));
+    EXPECT_FALSE(is_taken(1000, 1000, 1000));
+    EXPECT_FALSE(is_taken(1000, 1000, 999));
+    EXPECT_FALSE(is_taken(127, 10000, 1001));
+    EXPECT_FALSE(is_taken(10000, 10000, 127));
+    EXPECT_FALSE(is_taken(1000, 1000, 1001, 1));
+    EXPECT_FALSE(is_taken(1001, 1001, 1001, 0, 0, true));
     EXPECT_FALSE(is_taken(10000, 10000, 10000, 0, 0, true));
     EXPECT_TRUE(is_taken(10000, 10000, 10000, 1));
     EXPECT_FALSE(is_taken(4000, 4000, 64, 1));

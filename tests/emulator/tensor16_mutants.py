@@ -8,6 +8,9 @@ INTEGERS_16 = "Rows/Gemm16BitRow.IntegersAreRoundedOnce/"
 EITHER_SIDE = "Rows/Gemm16BitRow.TilesAlongEitherSide/"
 FEED = "kernels/gemm/tensor16/feed.cuh"
 LINES = "kernels/gemm/tensor16/lines.cuh"
+BOXES = "kernels/gemm/tensor16/boxes.cuh"
+CHUNK = "kernels/gemm/chunk.cuh"
+PACK = "kernels/gemm/pack.cu"
 MULTIPLY = "kernels/gemm/tensor16/multiply.cuh"
 STORE = "kernels/gemm/tensor16/store.cuh"
 MACHINE = "kernels/gemm/tensor16/tensor16.cuh"
@@ -125,7 +128,22 @@ TENSOR16_MUTANTS = [
     Mutant("gemm tensor16: columns are stored where rows belong", STORE,
            "kInRows ? column : at.row, kInRows ? at.row : column,", "column, at.row,",
            EITHER_SIDE + "tensor16_64x128", **tile("Tensor16_64x128")),
-    Mutant("gemm tensor16: lines are not shifted by single elements", LINES,
+    Mutant("gemm tensor16: lines of D begin at even elements", BOXES,
+           "odd[t] = (reinterpret_cast<uintptr_t>(to_line[t]) & 2) != 0;", "odd[t] = false;",
+           SHAPES + "tensor16_64x128", **tile("Tensor16_64x128")),
+    Mutant("gemm tensor16: the last element of a line is not stored", BOXES,
+           "if (along + 1 == end)", "if (false)",
+           SHAPES + "tensor16_64x128", **tile("Tensor16_64x128")),
+    Mutant("gemm tensor16: the first element of a line is not stored", BOXES,
+           "if (odd[t] && in_line == 0 && end > 0)", "if (false)",
+           SHAPES + "tensor16_64x128", **tile("Tensor16_64x128")),
+    Mutant("gemm packed: operands are read before the grid before has written them", PACK,
+           "  ptx::wait_for_previous_grid();\n", "", "GemmPacked.PartsOfEveryLayout"),
+    Mutant("gemm packed: loads reach beyond the matrix", PACK,
+           "behind >= 2 * kElements && ", "", SHAPES + "packed16"),
+    Mutant("gemm packed: A and B are read where alpha is 0", PACK,
+           "if (load_scalar(alpha) == 0.0f) return;", "", "GemmPacked.NothingWhereAlphaIsZero"),
+    Mutant("gemm tensor16: lines are not shifted by single elements", CHUNK,
            "const unsigned bits = (x.shift & 2) * 8;", "const unsigned bits = 0;",
            SHAPES + "tensor16_lines_128x128", **tile("Tensor16Lines_128x128")),
     Mutant("gemm tensor16: the k behind the end are those of memory", LINES,

@@ -45,7 +45,7 @@ MADE_OF = {"kernels/cross_entropy": "kernels/softmax", "kernels/grouped": "kerne
 # The plan is the same loop for every operation: it includes these of kernels/ and names no
 # algorithm, in code or in strings.
 PLAN = r"plan/.*|call\.(h|cpp)"
-PLAN_INCLUDES = {"kernels/kernel.h", "kernels/configs.h"}
+PLAN_INCLUDES = {"kernels/kernel.h", "kernels/configs.h", "kernels/gemm/packed.h"}
 ALGORITHM = re.compile(
     r"(?<![a-z])k?(tma|tf32|tensor|thin|slice|tiled|small|split|stream_?k|persistent|cluster|warp"
     r"|reread|narrow|shifted|in_place|naive|cblas|block_[mnk])", re.I)

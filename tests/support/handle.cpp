@@ -71,7 +71,7 @@ void Handle::set_workspace(size_t bytes) {
 }
 
 bool runs_on_tensor_cores(const std::string& kernel) {
-  return kernel.starts_with("tf32x3_") || kernel.starts_with("bf16x6_");
+  return kernel.starts_with("tf32x3_") || kernel.starts_with("bf16x6_") || kernel == "packed";
 }
 
 std::vector<std::string> row_names(Family family) {

@@ -201,6 +201,10 @@ void add_16bit_gemm(Golden* golden) {
       "gemm nn 1024x1024x1024 bf16 odd lds",
       of_types(with_odd_lds(gemm(false, false, 1024, 1024, 1024)), MYGEMM_R_16BF, MYGEMM_R_16BF),
       32 * kMiB);
+  // Their packed lines fit no workspace.
+  golden->add_with_workspace("gemm tn 512x512x200000 bf16 odd lds",
+                             of_16_bits(with_odd_lds(gemm(true, false, 512, 512, 200000))),
+                             32 * kMiB);
 }
 
 // One operand FP32, the other BF16.
@@ -209,7 +213,7 @@ void add_mixed_gemm(Golden* golden) {
     int64_t m, n, k;
   } kShapes[] = {{128, 1, 6144},  {8, 128, 6144},     {128, 64, 6144},      {128, 4096, 6144},
                  {64, 8192, 100}, {8192, 8192, 8192}, {4096, 128256, 4096}, {1056, 232, 600},
-                 {520, 500, 400}, {1300, 900, 5000}};
+                 {520, 500, 400}, {1300, 900, 5000},  {512, 512, 200000}};
   for (const auto& [m, n, k] : kShapes) {
     const std::string name = "gemm tn " + by(m, n) + "x" + std::to_string(k) + " f32 by bf16";
     const GemmProblem p = gemm(true, false, m, n, k);
@@ -248,7 +252,7 @@ void add_invariant_gemm(Golden* golden) {
     const std::string name = "gemm nn " + by(m, n) + "x" + std::to_string(k) + " invariant";
     const GemmProblem p = mygemm_tests::invariant(gemm(false, false, m, n, k));
     golden->add_with_workspace(name, p, 32 * kMiB);
-    golden->add(name + " odd lds", with_odd_lds(p));
+    golden->add_with_workspace(name + " odd lds", with_odd_lds(p), 32 * kMiB);
     golden->add(name + " strict", strict(p));
     golden->add(name + " fast", fast(p));
     golden->add(name + " bf16", of_16_bits(p));

@@ -169,22 +169,26 @@ TEST(Invariance, PlansKeepToOneOrder) {
         Plan<GemmProblem> plan;
         ASSERT_EQ(make_plan(p, device, {workspace, nullptr}, &plan), MYGEMM_STATUS_SUCCESS)
             << last_error_text();
-        EXPECT_EQ(plan.kernel->figures.order, order) << plan.kernel->name;
-        EXPECT_EQ(plan.config.k_split, KSplit::kNone) << plan.kernel->name;
-        EXPECT_EQ(plan.config.workspace_bytes, 0u) << plan.kernel->name;
+        const PackedParts& parts = plan.config.packed;
+        const GemmKernel& kernel = parts.kernel ? *parts.kernel : *plan.kernel;
+        EXPECT_EQ(kernel.figures.order, order) << kernel.name;
+        EXPECT_EQ(plan.config.k_split, KSplit::kNone) << kernel.name;
+        EXPECT_EQ(plan.config.workspace_bytes, parts.bytes) << kernel.name;
         // Sums of 16-bit operands do not depend on it.
         if (order != &tensor16::kOrder) {
           EXPECT_EQ(plan.config.transposed,
                     (order == &bf16x6::kOrder || order == &tf32x3::kOrder) && p.transa && p.transb);
         }
+        chosen.insert(kernel.name);
         chosen.insert(plan.kernel->name);
       }
     }
   }
   // Tiles of several sizes, so that small products do not wait for large ones'.
-  for (const char* name : {"bf16x6_128x128", "bf16x6_128x64", "tf32x3_128x128", "tf32x3_128x64",
-                           "tensor16_256x128", "tensor16_64x128", "tensor16_lines_128x128",
-                           "tma_256x128", "small_16x16", "sliced_64x64", "host_blocked"}) {
+  for (const char* name :
+       {"bf16x6_128x128", "bf16x6_128x64", "tf32x3_128x128", "tf32x3_128x64", "tensor16_256x128",
+        "tensor16_64x128", "tensor16_lines_128x128", "tma_256x128", "small_16x16", "sliced_64x64",
+        "packed", "packed16", "host_blocked"}) {
     EXPECT_TRUE(chosen.contains(name)) << name;
   }
 }

@@ -237,6 +237,12 @@ TEST(Plan, EveryGemmKernelIsChosenForSomeProblem) {
     add_choices(of_16_bits(gemm(true, false, m, n, k)), &chosen);
     add_choices(of_16_bits(gemm(false, true, m, n, k)), &chosen);
   }
+  // A k so long that the workspace holds no packed operands; and products whose bits do not depend
+  // on leading dimensions.
+  const GemmProblem deep = with_odd_lds(gemm(true, false, 512, 512, 200000));
+  add_choices(of_16_bits(deep), &chosen);
+  add_choices(mixed(deep, true), &chosen);
+  add_choices(invariant(with_odd_lds(gemm(false, false, 2048, 2048, 2048))), &chosen);
   check_reachable<GemmProblem>(chosen, {"naive", "tiled", "host_naive"});
 }
 

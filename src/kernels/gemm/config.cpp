@@ -29,6 +29,13 @@ long long number(int64_t value) { return static_cast<long long>(value); }
 std::string describe(const GemmConfig& config) {
   std::string text;
   if (config.blocks == 0) return text;  // a host kernel
+  if (const PackedParts& parts = config.packed; parts.kernel) {
+    append(&text, "%s packed, %s by parts of %lld x %lld x %lld: ",
+           !parts.packs_b   ? "A"
+           : !parts.packs_a ? "B"
+                            : "A and B",
+           parts.kernel->name, number(parts.m), number(parts.n), number(parts.matrices));
+  }
   append(&text, "%lld x %d threads", number(config.blocks), config.threads);
   if (config.cluster_blocks > 0) append(&text, ", clusters of %d", config.cluster_blocks);
   append(&text, ", %zu bytes shared, %d resident", config.shared_bytes, config.resident);

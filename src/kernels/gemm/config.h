@@ -31,14 +31,25 @@ struct GemmFigures {
   // copy bandwidth. Host: share of the cores' peak at 2048^3.
   double efficiency = 0;
   double step_seconds = 0;          // a k step of a block that has a multiprocessor to itself
-  double misaligned = 1.0;          // factor of a k step's time where A or B is not aligned
+  double misaligned = 1.0;          // factor of a k step's time where A or B is not aligned, or
+                                    // of a product's that is packed
   double shifted = 1.0;             // tensor cores: the same where shifted tensor maps bring them
   double shifted_tn = 1.0;          // the same in TN, where lines of both run along k
   double transposing = 1.0;         // tensor cores: factor where B must be transposed
   double fill_steps = 0;            // sliced: fixed overhead of a block, in k steps
   bool triangles = false;           // leaves the other triangle of D alone
+  bool any_order = false;           // sums in the order that a batch-invariant product keeps to
   const SumOrder* order = nullptr;  // of its sums, where other kernels may have it
   GemmBound bound = {};             // follows from the others and the tile
+};
+
+// How a packed product (packed.h) is divided: parts of so many rows and columns of D and matrices,
+// the last ones smaller.
+struct PackedParts {
+  const GemmKernel* kernel = nullptr;  // that multiplies a part; nullptr: nothing is packed
+  int64_t m = 0, n = 0, matrices = 0;
+  size_t bytes = 0;  // of the packed operands of a part
+  bool packs_a = false, packs_b = false;
 };
 
 struct GemmConfig : LaunchConfig {
@@ -54,6 +65,7 @@ struct GemmConfig : LaunchConfig {
   bool transposed = false;  // D^T = op(B)^T op(A)^T is computed
   // Thin: see ThinShape.
   bool long_is_m = false, k_major = false;
+  PackedParts packed = {};  // the rest is about the kernel that multiplies a part
 };
 
 constexpr bool takes(const GemmFigures& figures, Takes operands) {
@@ -73,7 +85,9 @@ inline const char* refusal_of(const GemmFigures& figures, const GemmFacts& facts
       default: return "takes operands of other types";
     }
   }
-  if (facts.order && figures.order != facts.order) return facts.order->refusal;
+  if (facts.order && !figures.any_order && figures.order != facts.order) {
+    return facts.order->refusal;
+  }
   const bool full = facts.problem.fill == MYGEMM_FILL_FULL;
   return full || figures.triangles ? nullptr : "computes all of D, not a triangle";
 }

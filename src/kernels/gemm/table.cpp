@@ -4,6 +4,7 @@
 
 #include "host/gemm.h"
 #include "kernels/gemm/bf16x6/bf16x6.h"
+#include "kernels/gemm/packed.h"
 #include "kernels/gemm/sliced.h"
 #include "kernels/gemm/small.h"
 #include "kernels/gemm/textbook.h"
@@ -62,6 +63,16 @@ constexpr GemmKernel tensor16_split_kernel(const char* name, GemmFigures figures
           configure_tensor16_split<Tile>,
           cuda_launcher<cuda::launch_gemm_tensor16_split<Tile>>(),
           with(figures, tensor16_split_bound<Tile>(figures))};
+}
+
+constexpr GemmKernel packed_kernel(const char* name, GemmFigures figures) {
+  figures.any_order = true;
+  return {name,
+          kHopper,
+          kHopper,
+          configure_packed,
+          cuda_launcher<launch_packed>(),
+          with(figures, packed_bound(figures))};
 }
 
 template <class Tile, bool kStreamK>
@@ -238,6 +249,10 @@ constexpr GemmKernel kKernels[] = {
     tensor16_kernel<Mixed_64x128, true>("mixed_streamk_64x128", kMixed),
     tensor16_kernel<MixedLines_64x128, false>("mixed_lines_64x128", {.efficiency = 1.63}),
     tensor16_kernel<MixedLines_64x128, true>("mixed_lines_streamk_64x128", {.efficiency = 1.63}),
+    // The efficiency of the fastest kernel that multiplies packed operands.
+    packed_kernel("packed", {.efficiency = 2.08, .misaligned = 1.08}),
+    packed_kernel("packed16", {.takes = Takes::k16Bit, .efficiency = 16.0}),
+    packed_kernel("packed_mixed", {.takes = Takes::kMixed, .efficiency = 21.2}),
     tma_kernel<Tma256x128, false>("tma_256x128", {.efficiency = 0.85}),
     tma_kernel<Tma256x128, true>("streamk_256x128", {.efficiency = 0.85}),
     tma_kernel<Tma128x128, false>("tma_128x128", {.efficiency = 0.81}),

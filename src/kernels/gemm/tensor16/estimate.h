@@ -51,6 +51,9 @@ constexpr double kClusterStepSeconds = 2.6e-8, kClusterTileSeconds = 1.6e-7;
 // Stores of a tile, which are not overlapped: once, and for an element where rows of the tile are
 // contiguous in D, or columns.
 constexpr double kStoreSeconds = 1.2e-7, kRowStoreSeconds = 4.4e-11, kColumnStoreSeconds = 6.2e-11;
+// The same where D has no tensor map, in words of two elements; and in elements, by kernels whose
+// producers copy operands.
+constexpr double kWordStoreSeconds = 1.6e-10, kElementStoreSeconds = 3.5e-10;
 // Stream-K, once: the flags; and for an element of a tile of which a block has a part.
 constexpr double kStreamKSeconds = 4.3e-6, kPartSeconds = 3.4e-11;
 
@@ -98,7 +101,10 @@ template <class Tile>
 double seconds(const GemmConfig& config, const GemmFigures& figures, const GemmFacts& facts,
                const DeviceTraits& device, int clusters) {
   constexpr double kElements = static_cast<double>(Tile::kRows) * Tile::kColumns;
-  const double store = store_seconds<Tile>(config.transposed);
+  double store = store_seconds<Tile>(config.transposed);
+  if (!has_tensor_map(facts.problem.d, facts.problem.batch_count)) {
+    store = kStoreSeconds + (Tile::kMapped ? kWordStoreSeconds : kElementStoreSeconds) * kElements;
+  }
   const double tiles = config.schedule.tiles, steps = config.schedule.steps;
   double computing;
   if (config.k_split == KSplit::kStreamK) {

@@ -5,6 +5,7 @@
 #include "kernels/element.cuh"
 #include "kernels/epilogue.cuh"
 #include "kernels/gemm/persistent/fixup.cuh"
+#include "kernels/gemm/tensor16/boxes.cuh"
 #include "kernels/gemm/tensor16/multiply.cuh"
 
 namespace mygemm::tensor16 {
@@ -111,18 +112,6 @@ __device__ __forceinline__ void store_four(T* d, const T* c, int row, int column
   for (int i = 0; i < 4; ++i) {
     if (i < columns) d[i] = results.x[i];
   }
-}
-
-// Where a warp's results are in shared memory: boxes of its 16 rows. Where rows are contiguous in D
-// (kInRows), a box has 128 bytes of each, swizzled; otherwise as many columns as 128 bytes have
-// elements, each of 16 rows.
-template <class Tile>
-using Boxes = unsigned char[Tile::kBoxes][Tile::kBoxBytes];
-
-// Two neighbours in memory as elements of T of 16 bits.
-template <class T>
-__device__ __forceinline__ unsigned pair_of(float first, float second) {
-  return bits_of(from_float<T>(second)) << 16 | bits_of(from_float<T>(first));
 }
 
 // Two neighbours in memory as elements of T, to shared memory.
@@ -265,6 +254,8 @@ __device__ __forceinline__ void store_through(Boxes<Tile>& boxes, const Results<
   const int64_t first_line = kInRows ? at.row : at.column;
   const int64_t first_along = kInRows ? at.column : at.row;
   const FusedEpilogue<true, T> epilogue(p, scalars, {at.batch, first_line, first_along});
+  // Kernels whose producers copy operands have no registers left for more.
+  const bool plain = Tile::kMapped && !p.fused && scalars.beta == 0.0f;
   // The accelerator's stores of the tile before read the boxes.
   if (lane == 0) ptx::tma_wait_for_reads_of_stores();
 #pragma unroll 1
@@ -273,6 +264,15 @@ __device__ __forceinline__ void store_through(Boxes<Tile>& boxes, const Results<
     write_chunk<kInRows, Tile>(boxes, sum, chunk, lane);
     __syncwarp();
     const int begin = chunk * kChunk, left = min(columns - begin, kChunk);
+    if (plain) {
+      if (rows <= 0) return;
+      store_plain<T, kInRows, Tile>(boxes, p.d, at.batch,
+                                    kInRows
+                                        ? BoxedLines{first_line, first_along + begin, rows, left}
+                                        : BoxedLines{first_line + begin, first_along, left, rows},
+                                    scalars.alpha, lane);
+      continue;
+    }
     const int in_line = lane % kLanes * 4, along = kInRows ? begin + in_line : in_line;
     const int inside = min((kInRows ? columns : rows) - along, 4);
     const int lines = kInRows ? rows : left;
