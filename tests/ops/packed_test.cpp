@@ -1,5 +1,8 @@
 // Ops tests of packed products whose workspace does not hold the packed operands whole: D is
 // computed in parts. gemm_test.cpp and its siblings have those whose operands fit.
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "gemm_16bit_case.h"
@@ -108,14 +111,28 @@ TEST_F(GemmPacked, NoPartsOfMatricesAtPointers) {
   EXPECT_FALSE(tally.ran_some());
 }
 
-// With alpha = 0, known on the device alone, A and B are not read.
+// With alpha = 0, known on the device alone, A and B are not read: here there is nothing at their
+// addresses.
 TEST_F(GemmPacked, NothingWhereAlphaIsZero) {
-  for (const float alpha : {0.0f, 1.5f}) {
-    Gemm16BitCase gemm{.a = kF16, .b = kF16, .out = kF16, .m = 37, .n = 29, .k = 43};
-    gemm.alpha = alpha;
-    gemm.pointer_mode = MYGEMM_POINTER_MODE_DEVICE;
-    run_in_parts(gemm, size_t{1} << 20);
-  }
+  constexpr int64_t m = 37, n = 29, k = 43;
+  const float zeros[2] = {};
+  const DeviceBuffer scalars(zeros, sizeof zeros, 0);
+  std::vector<uint16_t> results(m * n, 1);
+  const size_t bytes = results.size() * sizeof results[0];
+  const DeviceBuffer d(results.data(), bytes, 2);
+  Handle handle(Family::kGemm, "packed16", size_t{1} << 20);
+  ASSERT_EQ(mygemm_set_pointer_mode(handle, MYGEMM_POINTER_MODE_DEVICE), MYGEMM_STATUS_SUCCESS);
+  mygemmGemm_t call = MYGEMM_GEMM_INIT;
+  call.m = m, call.n = n, call.k = k;
+  call.atype = call.btype = call.ctype = call.dtype = kBf16;
+  call.alpha = scalars.data(), call.beta = scalars.as<float>() + 1;
+  call.A = reinterpret_cast<const void*>(0x10002), call.lda = m;
+  call.B = reinterpret_cast<const void*>(0x20002), call.ldb = k;
+  call.D = d.data(), call.ldd = m;
+  ASSERT_EQ(mygemm_gemm(handle, &call), MYGEMM_STATUS_SUCCESS) << mygemm_last_error();
+  synchronize();
+  d.download(results.data());
+  EXPECT_EQ(results, std::vector<uint16_t>(m * n, 0));
 }
 
 // FP32, by the kernels of each math mode.
