@@ -285,12 +285,15 @@ SUMMARY = [
     ("default", "1024 x 1024 x 1024 NN", "cublas"), ("default", "4096 x 4096 x 4096 NN", "cublas"),
     ("default", "2047 x 2047 x 2047 NN", "cublas"), ("default", "513 x 513 x 513 NN", "cublas"),
     ("strict", "4096 x 4096 x 4096 NN", "cublas_pedantic"),
+    ("products_16", "4096 x 4096 x 4096 NN bf16", "PyTorch"),
+    ("products_16", "4095 x 4095 x 4095 NN bf16", "PyTorch"),
     ("softmax", "65536 x 4096 f32", "copy"), ("softmax", "65536 x 4096 bf16", "copy"),
     ("transpose", "16384 x 16384, 4 B", "copy"), ("transpose", "16384 x 16385, 4 B", "copy"),
 ]
 OPERATIONS = {"default": "product, default math", "strict": "product, strict math",
               "random": "product, strict math, random shapes",
-              "random_default": "product, default math, random shapes", "softmax": "softmax",
+              "random_default": "product, default math, random shapes",
+              "products_16": "product of 16 bits", "softmax": "softmax",
               "transpose": "transpose"}
 SPANS = {"default": ["cublas"], "strict": ["cublas_pedantic"], "random": ["cublas_pedantic"],
          "random_default": ["cublas"], "softmax": ["copy", "PyTorch"],
