@@ -48,9 +48,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t oper
                               const cublasLtMatmulAlgo_t* algorithm, void* workspace,
                               size_t workspace_bytes, cudaStream_t stream) {
   if (handle) {
-    const auto status =
-        take({operation, alpha, A, a_layout, B, b_layout, beta, C, c_layout, D, d_layout},
-             {workspace, workspace_bytes, stream});
+    const auto status = take({operation, alpha, A, a_layout, B, b_layout, beta, C, c_layout, D,
+                              d_layout, workspace ? workspace_bytes : 0},
+                             {workspace, workspace_bytes, stream});
     if (status) return *status;
   }
   return forward(kLtMatmul, handle, operation, alpha, A, a_layout, B, b_layout, beta, C, c_layout,

@@ -208,7 +208,7 @@ ProductSizes sizes_of(const mygemmGemm_t& product) {
   return {product.m, product.n, product.k, product.batch_count};
 }
 
-ProductForm form_of(const mygemmGemm_t& product, bool plain) {
+ProductForm form_of(const mygemmGemm_t& product, bool plain, size_t workspace_bytes) {
   const auto aligned = [&](int32_t type, const void* matrix, int64_t ld, int64_t stride) {
     return is_aligned(static_cast<cudaDataType>(type), matrix, ld, stride, product.batch_count);
   };
@@ -216,7 +216,8 @@ ProductForm form_of(const mygemmGemm_t& product, bool plain) {
           .aligned = aligned(product.atype, product.A, product.lda, product.stride_a) &&
                      aligned(product.btype, product.B, product.ldb, product.stride_b) &&
                      aligned(product.dtype, product.D, product.ldd, product.stride_d),
-          .plain = plain};
+          .plain = plain,
+          .workspace_bytes = workspace_bytes};
 }
 
 // Sizes of the product, whatever its types; false where the layouts cannot be read.
@@ -331,7 +332,8 @@ Outcome read_call(const LtArguments& arguments, LtCall* call) {
   if (c_unused) call->product.C = nullptr;  // a C of the same bits costs an epilogue
   if (call->of_16bit) {
     const bool plain = c_unused && epilogue->name == CUBLASLT_EPILOGUE_DEFAULT;
-    const Outcome outcome = judge_16bit(sizes_of(call->product), form_of(call->product, plain));
+    const Outcome outcome = judge_16bit(sizes_of(call->product),
+                                        form_of(call->product, plain, arguments.workspace_bytes));
     if (outcome != kTaken) return outcome;
   }
   if (const Outcome outcome = read_bias(operation, *epilogue, &call->product); outcome != kTaken) {

@@ -21,6 +21,7 @@ struct LtArguments {
   cublasLtMatrixLayout_t c_layout;
   void* d;
   cublasLtMatrixLayout_t d_layout;
+  size_t workspace_bytes;  // of the call
 };
 
 struct LtCall {

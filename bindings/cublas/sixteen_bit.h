@@ -7,6 +7,7 @@
 
 #include <library_types.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "functions.h"
@@ -19,9 +20,10 @@ struct ProductSizes {
 
 // The choice depends on this besides the sizes.
 struct ProductForm {
-  bool strided;  // matrices are at strides, not at pointers
-  bool aligned;  // the columns of all matrices begin at multiples of 16 bytes
-  bool plain;    // nothing is applied to the product, and C is not read
+  bool strided;            // matrices are at strides, not at pointers
+  bool aligned;            // the columns of all matrices begin at multiples of 16 bytes
+  bool plain;              // nothing is applied to the product, and C is not read
+  size_t workspace_bytes;  // that mygemm will have
 };
 
 double flop_of(const ProductSizes& sizes);

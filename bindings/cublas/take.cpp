@@ -3,6 +3,9 @@
 // supports. All others are forwarded to cuBLAS.
 #include "take.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "handle_session.h"
 #include "report.h"
 #include "sixteen_bit.h"
@@ -15,15 +18,20 @@ bool any_algorithm(cublasGemmAlgo_t algorithm) {
   return algorithm == CUBLAS_GEMM_DEFAULT || algorithm == CUBLAS_GEMM_DEFAULT_TENSOR_OP;
 }
 
+// A product's own workspace at most: the rest of the device's memory is the program's. Packed ones
+// would like more, and are nearly as fast in parts.
+constexpr size_t kMostWorkspace = size_t{128} << 20;
+
 // Where beta is in device memory, C may be read.
-ProductForm form_of(const GemmCall& call, const Settings& settings) {
+ProductForm form_of(const GemmCall& call, const HandleSettings& of) {
   const auto aligned = [&](const Operand& x) {
     return is_aligned(x.type, x.matrix, x.ld, x.stride, call.batch_count);
   };
-  const bool on_host = settings.pointer_mode == CUBLAS_POINTER_MODE_HOST && call.beta;
+  const bool on_host = of.settings.pointer_mode == CUBLAS_POINTER_MODE_HOST && call.beta;
   return {.strided = call.batch != Batch::kPointers,
           .aligned = aligned(call.a) && aligned(call.b) && aligned(call.c),
-          .plain = on_host && *static_cast<const float*>(call.beta) == 0.0f};
+          .plain = on_host && *static_cast<const float*>(call.beta) == 0.0f,
+          .workspace_bytes = of.told.workspace ? of.told.workspace_bytes : kMostWorkspace};
 }
 
 ProductSizes sizes_of(const GemmCall& call) { return {call.m, call.n, call.k, call.batch_count}; }
@@ -68,7 +76,7 @@ mygemmStatus_t run(const Session& session, const HandleSettings& of, const GemmC
   const auto wanted = [&] {
     size_t bytes = 0;
     mygemm_gemm_workspace_size(session.handle, &gemm, &bytes);
-    return bytes;
+    return std::min(bytes, kMostWorkspace);
   };
   return in_workspace(session, of, wanted, [&] { return mygemm_gemm(session.handle, &gemm); });
 }
@@ -114,7 +122,7 @@ std::optional<cublasStatus_t> take(Function function, cublasHandle_t handle, con
     outcome = of_16bit ? open(handle, &session, &of) : open(handle, call.compute, &session, &of);
   }
   if (outcome == kTaken && of_16bit) {
-    outcome = judge_16bit(sizes_of(call), form_of(call, of.settings));
+    outcome = judge_16bit(sizes_of(call), form_of(call, of));
   }
   if (outcome != kTaken) {
     count(function, outcome, flop);

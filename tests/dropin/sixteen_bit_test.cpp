@@ -161,6 +161,17 @@ TEST_F(CublasDropIn16Bit, TakesLargeProductsAndShortSumsByDefault) {
     EXPECT_FALSE(is_taken(4000, 4000, 64, 1));
   });
   with_choice("never", [&] { EXPECT_FALSE(is_taken(10000, 10000, 10000)); });
+  // Such columns are copied: k is limited by the workspace, the drop-in's own or the handle's.
+  const DeviceBuffer small(size_t{4} << 20, 0, 256);
+  with_choice("auto", [&] {
+    EXPECT_TRUE(is_taken(1000, 1000, 32001));
+    EXPECT_FALSE(is_taken(2000, 2000, 33001));
+    cublasSetWorkspace_v2(handle_, small.data(), small.bytes());
+    EXPECT_TRUE(is_taken(1000, 1000, 1001));
+    EXPECT_FALSE(is_taken(2000, 2000, 1025));
+    EXPECT_FALSE(is_taken(1000, 1000, 1049));
+    EXPECT_TRUE(is_taken(10000, 10000, 10000));
+  });
 }
 
 // ---- cublasLtMatmul ----------------------------------------------------------------------------
