@@ -24,11 +24,14 @@ double bytes_of(const Operand& packed, double columns) {
   return rounded(static_cast<double>(packed.ld) * columns *
                  static_cast<double>(element_bytes(packed.type)));
 }
-double packed_a_bytes(const GemmProblem& p) {
+// The bytes of p's operands, of which one that is not packed has none.
+double bytes_of_a(const GemmProblem& p, const PackedParts& parts) {
+  if (!parts.packs_a) return 0.0;
   return bytes_of(packed_a(p, nullptr),
                   static_cast<double>(p.a_cols()) * static_cast<double>(p.batch_count));
 }
-double packed_b_bytes(const GemmProblem& p) {
+double bytes_of_b(const GemmProblem& p, const PackedParts& parts) {
+  if (!parts.packs_b) return 0.0;
   return bytes_of(packed_b(p, nullptr),
                   static_cast<double>(p.b_cols()) * static_cast<double>(p.batch_count));
 }
@@ -39,13 +42,16 @@ GemmProblem with_extents(GemmProblem p, int64_t m, int64_t n, int64_t matrices) 
   return p;
 }
 
-double packed_bytes(const GemmProblem& p, const PackedParts& parts) {
-  const GemmProblem part = with_extents(p, parts.m, parts.n, parts.matrices);
-  return (parts.packs_a ? packed_a_bytes(part) : 0.0) +
-         (parts.packs_b ? packed_b_bytes(part) : 0.0);
+GemmProblem largest_part(const GemmProblem& p, const PackedParts& parts) {
+  return with_extents(p, parts.m, parts.n, parts.matrices);
 }
 
-// An operand's lines: rows of op(A), or columns of op(B). Nothing has bytes that is not packed.
+double packed_bytes(const GemmProblem& p, const PackedParts& parts) {
+  const GemmProblem part = largest_part(p, parts);
+  return bytes_of_a(part, parts) + bytes_of_b(part, parts);
+}
+
+// An operand's lines: rows of op(A), or columns of op(B).
 struct Lines {
   int64_t count;
   double of_part;  // bytes of kPartMultiple lines
@@ -74,11 +80,8 @@ bool set_extents(const GemmProblem& p, double bytes, PackedParts* parts) {
   if (p.pointer_arrays) return false;  // of which parts have no address
   const GemmProblem some = with_extents(p, kPartMultiple, kPartMultiple, 1);
   const GemmProblem all = with_extents(p, p.m, p.n, 1);
-  const auto if_packed = [](bool packed, double some_bytes) { return packed ? some_bytes : 0.0; };
-  const Lines a{p.m, if_packed(parts->packs_a, packed_a_bytes(some)),
-                if_packed(parts->packs_a, packed_a_bytes(all))};
-  const Lines b{p.n, if_packed(parts->packs_b, packed_b_bytes(some)),
-                if_packed(parts->packs_b, packed_b_bytes(all))};
+  const Lines a{p.m, bytes_of_a(some, *parts), bytes_of_a(all, *parts)};
+  const Lines b{p.n, bytes_of_b(some, *parts), bytes_of_b(all, *parts)};
   // Half of the workspace for each, or what the other leaves.
   const double half = bytes / 2;
   parts->m = a.that_fit(b.of_all < half ? bytes - b.of_all : half);
@@ -98,24 +101,25 @@ struct Counts {
   int64_t m, n, matrices;
 };
 
-// A stays packed while the parts of B take turns, where that moves less than the opposite.
-bool keeps_a(const GemmProblem& p, const PackedParts& parts, const Counts& counts) {
-  const double a = parts.packs_a ? packed_a_bytes(p) : 0.0;
-  const double b = parts.packs_b ? packed_b_bytes(p) : 0.0;
-  const auto turns = [](int64_t others, int64_t own) {
-    return own > 1 ? static_cast<double>(others) : 1.0;
-  };
-  return a + turns(counts.m, counts.n) * b <= b + turns(counts.n, counts.m) * a;
-}
+// Bytes that are packed in all, where the parts of one operand take turns while one of the other
+// stays packed: A, or B. An operand of one part is packed once.
+struct PackedInAll {
+  PackedInAll(const GemmProblem& p, const PackedParts& parts, const Counts& counts) {
+    const double a = bytes_of_a(p, parts), b = bytes_of_b(p, parts);
+    const auto times = [](int64_t others, int64_t own) {
+      return own > 1 ? static_cast<double>(others) : 1.0;
+    };
+    keeping_a = a + b * times(counts.m, counts.n);
+    keeping_b = a * times(counts.n, counts.m) + b;
+  }
+  double keeping_a, keeping_b;
+};
 
 double pack_seconds(const GemmProblem& p, const PackedParts& parts, const DeviceTraits& device) {
   const Counts counts(p, parts);
-  const bool keeps = keeps_a(p, parts, counts);
-  const double turns_of_a = !keeps && counts.m > 1 ? static_cast<double>(counts.n) : 1.0;
-  const double turns_of_b = keeps && counts.n > 1 ? static_cast<double>(counts.m) : 1.0;
-  const double bytes = (parts.packs_a ? packed_a_bytes(p) * turns_of_a : 0.0) +
-                       (parts.packs_b ? packed_b_bytes(p) * turns_of_b : 0.0);
-  return kPackSeconds * counts.all() + kPackedTraffic * bytes / device.memory_bandwidth;
+  const PackedInAll bytes(p, parts, counts);
+  return kPackSeconds * counts.all() +
+         kPackedTraffic * std::min(bytes.keeping_a, bytes.keeping_b) / device.memory_bandwidth;
 }
 
 // The product of the packed operands of a part.
@@ -131,7 +135,7 @@ const char* configure_parts(const GemmKernel& kernel, const GemmProblem& p,
                             const DeviceTraits& device, double bytes, size_t workspace,
                             PackedParts parts, GemmConfig* config) {
   if (!set_extents(p, bytes, &parts)) return kNoRoomToPack;
-  const GemmProblem part = with_extents(p, parts.m, parts.n, parts.matrices);
+  const GemmProblem part = largest_part(p, parts);
   const GemmProblem q = of_packed(part, parts, nullptr, nullptr);
   if (must_be_packed(q.a, q.batch_count) || must_be_packed(q.b, q.batch_count)) {
     return kCannotBePacked;
@@ -188,8 +192,7 @@ class Parts {
   Parts(const GemmProblem& p, const GemmConfig& config, const LaunchContext& context)
       : p_(p), config_(config), context_(context), product_context_(context) {
     const PackedParts& parts = config.packed;
-    const GemmProblem largest = with_extents(p, parts.m, parts.n, parts.matrices);
-    if (parts.packs_a) bytes_of_a_ = static_cast<size_t>(packed_a_bytes(largest));
+    bytes_of_a_ = static_cast<size_t>(bytes_of_a(largest_part(p, parts), parts));
     product_context_.workspace = packed() + parts.bytes;
   }
 
@@ -263,17 +266,18 @@ const char* configure_packed(const GemmKernel& kernel, const GemmFacts& facts,
 Status launch_packed(const GemmProblem& p, const GemmConfig& config, const LaunchContext& context) {
   const PackedParts& parts = config.packed;
   const Counts counts(p, parts);
-  const bool keeps = keeps_a(p, parts, counts);
-  const int64_t kept = keeps ? counts.m : counts.n, turning = keeps ? counts.n : counts.m;
+  const PackedInAll bytes(p, parts, counts);
+  const bool keeps_a = bytes.keeping_a <= bytes.keeping_b;
+  const int64_t kept = keeps_a ? counts.m : counts.n, turning = keeps_a ? counts.n : counts.m;
   Parts launcher(p, config, context);
   for (int64_t matrix = 0; matrix < p.batch_count; matrix += parts.matrices) {
     for (int64_t outer = 0; outer < kept; ++outer) {
       for (int64_t inner = 0; inner < turning; ++inner) {
         const bool first = inner == 0, packs_turning = turning > 1 || outer == 0;
-        RETURN_IF_ERROR(launcher.launch((keeps ? outer : inner) * parts.m,
-                                        (keeps ? inner : outer) * parts.n, matrix,
-                                        parts.packs_a && (keeps ? first : packs_turning),
-                                        parts.packs_b && (keeps ? packs_turning : first)));
+        RETURN_IF_ERROR(launcher.launch((keeps_a ? outer : inner) * parts.m,
+                                        (keeps_a ? inner : outer) * parts.n, matrix,
+                                        parts.packs_a && (keeps_a ? first : packs_turning),
+                                        parts.packs_b && (keeps_a ? packs_turning : first)));
       }
     }
   }

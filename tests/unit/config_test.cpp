@@ -60,6 +60,7 @@ void check_fits(const LaunchConfig& config, const DeviceTraits& device) {
   EXPECT_LE(config.shared_bytes, static_cast<size_t>(device.shared_per_block));
   EXPECT_TRUE(config.blocks >= 0 && config.blocks <= kMostGridBlocks) << config.blocks;
   if (config.cluster_blocks == 0) return;
+  // Clusters that share k may have three blocks, or six: as many fit as of the next power of two.
   const int log2 = std::bit_width(static_cast<unsigned>(config.cluster_blocks) - 1);
   ASSERT_LE(log2, 4);
   EXPECT_GE(device.cc, 90);

@@ -6,13 +6,10 @@
 
 namespace mygemm {
 
-// That of kernels which compute each product in the order that it would have by itself.
-inline constexpr SumOrder kOrderOfEach{"no other kernel has it"};
-
 inline const char* unfit_for(const GroupedKernel& kernel, const GroupedFacts& facts) {
   if (!takes(kernel.figures, facts.operands)) return "takes operands of other types";
-  const SumOrder* order = kernel.figures.order;
-  const bool fits = !facts.order || order == facts.order || order == &kOrderOfEach;
+  const GemmFigures& figures = kernel.figures;
+  const bool fits = !facts.order || figures.any_order || figures.order == facts.order;
   return fits ? nullptr : facts.order->refusal;
 }
 

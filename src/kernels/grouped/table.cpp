@@ -143,7 +143,7 @@ constexpr GroupedKernel one_by_one(const char* name, int min_cc, int max_cc) {
           max_cc,
           configure_one_by_one,
           launch_one_by_one,
-          {.takes = Takes::kAny, .order = &kOrderOfEach}};
+          {.takes = Takes::kAny, .any_order = true}};
 }
 
 template <class Tile>
