@@ -1,15 +1,17 @@
 #!/usr/bin/python3
-"""Measures when products of host matrices are worth their way to a GPU, through libmygemm_blas.so.
+"""Measures when products of host matrices are worth their way to a GPU, through libmygemm_blas.so;
+or, with --gpus, what those that are dealt out to all GPUs gain.
 
-Usage: bench/blas_offload.py LIBRARY [--json FILE] [--shapes 512,4096x4096x64,...] [--threads N]
-                             [--commit HASH]
+Usage: bench/blas_offload.py LIBRARY [--gpus] [--json FILE] [--shapes 512,4096x4096x64,...]
+                             [--threads N] [--commit HASH]
        bench/blas_offload.py --table FILE [--write DOCUMENT | --check DOCUMENT]
 
 Times the library's cblas_sgemm on NumPy's arrays, once with MYGEMM_BLAS_OFFLOAD=never and once with
 always, and prints both, the ratio, and the rates that explain the times: the figures of
-kMeasuredRates in bindings/blas/offload_cost.cpp. Results to keep go to bench/results/. Needs NumPy.
-Without a GPU both columns are the host's; it says so. With --table, prints a result's table, or
-puts it into a document, or compares.
+kMeasuredRates in bindings/blas/offload_cost.cpp. With --gpus it times MYGEMM_DEVICE=0 and all, the
+largest product first: it makes up for the start of the other GPUs. Results to keep go to
+bench/results/. Needs NumPy. Without a GPU both columns are the host's; it says so. With --table,
+prints a result's table, or puts it into a document, or compares.
 """
 
 import argparse
@@ -25,9 +27,11 @@ import sys
 import blocks
 
 BLOCK = "bench/blas_offload.py"
+GPUS_BLOCK = "bench/blas_offload.py gpus"
 # Squares, then few flops to a byte: k is small, or n.
 SHAPES = ("256,512,768,1024,1536,2048,3072,4096,6144,8192,12288,"
           "4096x4096x64,8192x64x8192,16384x16384x256")
+SHAPES_OF_GPUS = "32768,16384,65536x8192x8192,8192,4096"
 
 # Runs in a process of its own: the library reads its environment once. Prints one JSON object.
 MEASURE = """
@@ -61,9 +65,9 @@ print(json.dumps({"first": first, "seconds": seconds}))
 REPORT = re.compile(r"cblas_sgemm +(\d+) taken, (\d+) on the GPU")
 
 
-def measure(library, choice, shapes, threads, budget):
+def measure(library, choice, device, shapes, threads, budget):
     variables = {**os.environ, "MYGEMM_REPORT": "1", "MYGEMM_BLAS_OFFLOAD": choice,
-                 "OMP_NUM_THREADS": str(threads)}
+                 "MYGEMM_DEVICE": device, "OMP_NUM_THREADS": str(threads)}
     result = subprocess.run([sys.executable, "-c", MEASURE, json.dumps(shapes), str(budget),
                              str(library)],
                             env=variables, text=True, capture_output=True, check=True)
@@ -71,7 +75,9 @@ def measure(library, choice, shapes, threads, budget):
     if not counts:
         sys.exit(f"{library} reports no call:\n{result.stderr}")
     taken, on_gpu = map(int, counts.groups())
-    return {**json.loads(result.stdout), "taken": taken, "on_gpu": on_gpu}
+    heading = result.stderr.partition("mygemm: calls of ")[2].splitlines()[0]
+    return {**json.loads(result.stdout), "taken": taken, "on_gpu": on_gpu,
+            "gpus": heading.count(", device ")}
 
 
 def read_shapes(text):
@@ -114,19 +120,66 @@ def processor_name():
     return names[0] if names else platform.machine()
 
 
+def name_of(shape):
+    return f"{shape[0]}³" if len(set(shape)) == 1 else " × ".join(map(str, shape))
+
+
+def three_digits(figure):
+    return f"{float(f'{figure:.3g}'):g}"
+
+
 def show_table(arguments):
     record = json.loads(arguments.table.read_text())
-    lines = []
-    for shape, host, gpu in zip(record["shapes"], record["host"]["seconds"],
-                                record["gpu"]["seconds"]):
-        name = f"{shape[0]}³" if len(set(shape)) == 1 else " × ".join(map(str, shape))
-        lines.append([name, *(f"{float(f'{figure:.3g}'):g}"
-                              for figure in (host * 1e3, gpu * 1e3, host / gpu))])
-    text = blocks.table(["product", "host, ms", "GPU, ms", "ratio"], lines) + (
-        f"\n{record['device']}, {record['threads']} threads of an {record['processor']}, "
+    of_gpus = "all" in record
+    first, second = (record[part]["seconds"] for part in
+                     (("one", "all") if of_gpus else ("host", "gpu")))
+    lines = [[name_of(shape), *map(three_digits, (one * 1e3, other * 1e3, one / other))]
+             for shape, one, other in zip(record["shapes"], first, second)]
+    heads = ["product", "host, ms", "GPU, ms", "ratio"]
+    device = record["device"]
+    if of_gpus:
+        gpus = record["all"]["gpus"]
+        device = f"{gpus} × {device}"
+        heads = ["product", "one GPU, ms", f"{gpus} GPUs, ms", "ratio", f"TFLOP/s of {gpus}"]
+        for line, shape, seconds in zip(lines, record["shapes"], second):
+            line.append(three_digits(flops(shape) / seconds / 1e12))
+    text = blocks.table(heads, lines) + (
+        f"\n{device}, {record['threads']} threads of an {record['processor']}, "
         f"{record['date'][:10]}, commit {record['commit']}; "
         f"bench/results/{arguments.table.name}.\n")
-    blocks.put(arguments, BLOCK, text)
+    blocks.put(arguments, GPUS_BLOCK if of_gpus else BLOCK, text)
+
+
+def print_times(shapes, heads, first, second):
+    print(f"{'m':>6} {'n':>6} {'k':>6} {heads[0]:>10} {heads[1]:>10} {'speedup':>8}")
+    for shape, one, other in zip(shapes, first["seconds"], second["seconds"]):
+        print("{:6} {:6} {:6} {:10.3f} {:10.3f} {:8.2f}".format(
+            *shape, one * 1e3, other * 1e3, one / other))
+
+
+def compare_host(shapes, threads, run):
+    """The record's figures of the host and a GPU, printed."""
+    host, gpu = run("never", "0"), run("always", "0")
+    if gpu["on_gpu"] != gpu["taken"]:
+        print(f"only {gpu['on_gpu']} of {gpu['taken']} calls ran on a GPU", file=sys.stderr)
+    print_times(shapes, ("host ms", "GPU ms"), host, gpu)
+    host_flops = max(flops(s) / t for s, t in zip(shapes, host["seconds"])) / threads
+    host_bytes = max(transferred(s) / t for s, t in zip(shapes, host["seconds"]))
+    rates = {"host_flops": host_flops, "host_bytes": host_bytes,
+             "gpu_start_seconds": max(0.0, gpu["first"] - gpu["seconds"][0]),
+             **gpu_rates(shapes, gpu["seconds"])}
+    for name, value in rates.items():
+        print(f"{name} = {value:.3g}")
+    return {"rates": rates, "host": host, "gpu": gpu}
+
+
+def compare_gpus(shapes, run):
+    """The record's figures of one GPU and all, printed."""
+    one, both = run("always", "0"), run("always", "all")
+    if both["gpus"] < 2:
+        print("no product ran on more than one GPU", file=sys.stderr)
+    print_times(shapes, ("one, ms", "all, ms"), one, both)
+    return {"one": one, "all": both}
 
 
 def main():
@@ -134,7 +187,8 @@ def main():
     parser.add_argument("library", nargs="?",
                         type=lambda name: pathlib.Path(name).resolve(strict=True))
     parser.add_argument("--json", type=pathlib.Path, help="also write the result to this file")
-    parser.add_argument("--shapes", type=read_shapes, default=SHAPES, help="N or MxNxK, ...")
+    parser.add_argument("--gpus", action="store_true", help="compare one GPU and all")
+    parser.add_argument("--shapes", type=read_shapes, help="N or MxNxK, ...")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each shape")
     parser.add_argument("--commit", default="unknown")
@@ -147,30 +201,18 @@ def main():
         return
     if not arguments.library:
         parser.error("which libmygemm_blas.so?")
-    shapes = arguments.shapes
+    shapes = arguments.shapes or read_shapes(SHAPES_OF_GPUS if arguments.gpus else SHAPES)
 
-    def run(choice):
-        return measure(arguments.library, choice, shapes, arguments.threads, arguments.budget)
+    def run(choice, device):
+        return measure(arguments.library, choice, device, shapes, arguments.threads,
+                       arguments.budget)
 
-    host, gpu = run("never"), run("always")
-    if gpu["on_gpu"] != gpu["taken"]:
-        print(f"only {gpu['on_gpu']} of {gpu['taken']} calls ran on a GPU", file=sys.stderr)
-    print(f"{'m':>6} {'n':>6} {'k':>6} {'host ms':>10} {'GPU ms':>10} {'speedup':>8}")
-    for shape, of_host, of_gpu in zip(shapes, host["seconds"], gpu["seconds"]):
-        print("{:6} {:6} {:6} {:10.3f} {:10.3f} {:8.2f}".format(
-            *shape, of_host * 1e3, of_gpu * 1e3, of_host / of_gpu))
-    host_flops = max(flops(s) / t for s, t in zip(shapes, host["seconds"])) / arguments.threads
-    host_bytes = max(transferred(s) / t for s, t in zip(shapes, host["seconds"]))
-    rates = {"host_flops": host_flops, "host_bytes": host_bytes,
-             "gpu_start_seconds": max(0.0, gpu["first"] - gpu["seconds"][0]),
-             **gpu_rates(shapes, gpu["seconds"])}
-    for name, value in rates.items():
-        print(f"{name} = {value:.3g}")
+    figures = compare_gpus(shapes, run) if arguments.gpus else \
+        compare_host(shapes, arguments.threads, run)
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     result = {"device": device_name(), "date": date, "commit": arguments.commit,
               "processor": processor_name(),
-              "threads": arguments.threads, "rates": rates, "shapes": shapes, "host": host,
-              "gpu": gpu}
+              "threads": arguments.threads, "shapes": shapes, **figures}
     if arguments.json:
         arguments.json.write_text(json.dumps(result, indent=1) + "\n")
 

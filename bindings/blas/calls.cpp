@@ -51,7 +51,7 @@ void count_taken(Function function, bool on_gpu) {
   counts.add(static_cast<size_t>(function), kTaken);
   if (!on_gpu) return;
   counts.add(static_cast<size_t>(function), kOnGpu);
-  devices.add(offload_device());
+  devices.add_set(offload_devices());
 }
 
 void count_refused(Function function) { counts.add(static_cast<size_t>(function), kRefused); }

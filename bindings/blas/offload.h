@@ -2,6 +2,8 @@
 // the library is built without CUDA.
 #pragma once
 
+#include <cstdint>
+
 #include "product.h"
 
 namespace mygemm::blas {
@@ -9,15 +11,16 @@ namespace mygemm::blas {
 // Whether the library is built with CUDA.
 bool offload_is_built();
 
-// The device that products ran on; -1: none has yet.
-int offload_device();
+// The devices that products have run on, bit by bit.
+uint64_t offload_devices();
 
-// False once the GPU has failed, in a child of a process that used it, and without CUDA.
+// False once all GPUs have failed, in a child of a process that used it, and without CUDA.
 bool offload_is_possible();
 
-// Computes a product that reads its operands. Returns false where the GPU cannot; C is then
-// unchanged. Where the GPU fails during the product, the host computes the rest of C, and the
-// result is true. One call at a time; others wait. A GPU that fails is told of on stderr, once.
+// Computes a product that reads its operands: on one GPU, or on all that settings.h allows where
+// that pays. Returns false where no GPU can; C is then unchanged. Where GPUs fail during the
+// product, the others or the host compute the rest of C, and the result is true. One call at a
+// time; others wait. A GPU that fails is told of on stderr, once.
 bool multiply_on_gpu(const Product& product);
 
 }  // namespace mygemm::blas

@@ -4,7 +4,7 @@
 namespace mygemm::blas {
 
 bool offload_is_built() { return false; }
-int offload_device() { return -1; }
+uint64_t offload_devices() { return 0; }
 bool offload_is_possible() { return false; }
 bool multiply_on_gpu(const Product&) { return false; }
 

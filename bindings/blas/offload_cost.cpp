@@ -26,8 +26,9 @@ double bytes_of(const ProductShape& shape) {
 // round figure for such a machine's memory, with which memory-bound products stay on the host.
 const OffloadRates kMeasuredRates{.host_flops = 72e9,
                                   .host_bytes = 100e9,
-                                  .transfer_bytes = 29e9,
-                                  .gpu_flops = 44e12,
+                                  .transfer_bytes = 43e9,
+                                  .transfers_bytes = 54e9,
+                                  .gpu_flops = 97e12,
                                   .gpu_call_seconds = 120e-6,
                                   .gpu_start_seconds = 0.34};
 
@@ -41,15 +42,31 @@ double gpu_seconds(const OffloadRates& rates, const ProductShape& shape) {
          std::max(bytes_of(shape) / rates.transfer_bytes, flops_of(shape) / rates.gpu_flops);
 }
 
+double gpus_seconds(const OffloadRates& rates, const ProductShape& shape, int gpus) {
+  // Each has the smaller operand, and a part of the other and of C: see tiling.h.
+  ProductShape part = shape;
+  int64_t& divided = shape.n >= shape.m ? part.n : part.m;
+  divided = (divided + gpus - 1) / gpus;
+  return std::max(gpu_seconds(rates, part),
+                  rates.gpu_call_seconds + gpus * bytes_of(part) / rates.transfers_bytes);
+}
+
 bool is_worth_by_size(const OffloadRates& rates, const ProductShape& shape) {
   return host_seconds(rates, shape, 1) > gpu_seconds(rates, shape);
 }
 
+bool Start::is_worth(double saved_seconds) {
+  if (saved_seconds <= 0) return false;
+  const double before = missed_seconds_.fetch_add(saved_seconds, std::memory_order_relaxed);
+  return before + saved_seconds >= seconds_;
+}
+
 bool OffloadDecision::worth(const ProductShape& shape, int threads) {
-  const double saved = host_seconds(rates_, shape, threads) - gpu_seconds(rates_, shape);
-  if (saved <= 0) return false;
-  const double missed_before = missed_seconds_.fetch_add(saved, std::memory_order_relaxed);
-  return missed_before + saved >= rates_.gpu_start_seconds;
+  return start_.is_worth(host_seconds(rates_, shape, threads) - gpu_seconds(rates_, shape));
+}
+
+bool DealingDecision::worth(const ProductShape& shape, int gpus) {
+  return start_.is_worth(gpu_seconds(rates_, shape) - gpus_seconds(rates_, shape, gpus));
 }
 
 }  // namespace mygemm::blas

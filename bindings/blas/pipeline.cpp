@@ -2,6 +2,7 @@
 #include "pipeline.h"
 
 #include <algorithm>
+#include <span>
 
 #include "host.h"
 
@@ -24,7 +25,8 @@ HostMatrix stored(const float* data, int64_t ld, bool transposed, int64_t rows, 
 
 Pipeline::Pipeline(const PipelineLimits& limits)
     : limits_(limits), up_ring_(limits.staging_floats), down_ring_(limits.staging_floats) {
-  check(cudaGetDevice(&device_));
+  int device = 0;
+  check(cudaGetDevice(&device));
   size_t free_bytes = 0;
   size_t total_bytes = 0;
   check(cudaMemGetInfo(&free_bytes, &total_bytes));
@@ -37,28 +39,10 @@ Pipeline::Pipeline(const PipelineLimits& limits)
       std::min(limits_.tiling.device_floats, static_cast<int64_t>(part) / kFloatBytes);
   mygemmConfig_t config = MYGEMM_CONFIG_INIT;
   config.backend = MYGEMM_BACKEND_CUDA;
-  config.device = device_;
+  config.device = device;
   config.workspace_bytes = 0;  // every call is given one
   check(mygemm_create_with_config(&handle_, &config));
   check(mygemm_set_stream(handle_, compute_.get()));
-}
-
-bool Pipeline::multiply(const Product& product) {
-  const CurrentDevice device(device_);
-  std::optional<Tiling> tiling;
-  if (!reserve(product, &tiling)) return false;
-  const std::vector<Rect> tiles = tiles_of_result(product, *tiling);
-  tiles_stored_ = 0;
-  try {
-    lay_out(product, *tiling);
-    run(product, *tiling, tiles);
-  } catch (const GpuFailure& failure) {
-    broken_ = true;
-    why_broken_ = failure.why;
-    if (tiles_stored_ == 0 && pieces_stored() == 0) return false;
-    finish_on_host(product, tiles);
-  }
-  return true;
 }
 
 int64_t Pipeline::workspace_floats(const Product& p, const Tiling& tiling) const {
@@ -70,24 +54,28 @@ int64_t Pipeline::workspace_floats(const Product& p, const Tiling& tiling) const
          kFloatBytes;
 }
 
-// Allocates device memory for the product, with smaller tiles where little is free. False where
-// even the smallest do not fit.
-bool Pipeline::reserve(const Product& product, std::optional<Tiling>* tiling) {
+std::optional<Tiling> Pipeline::choose_tiling(const Product& product) {
   for (TilingLimits limits = limits_.tiling;; limits.device_floats /= 2) {
-    *tiling = choose_tiling(product, limits);
-    if (!tiling->has_value()) return false;
-    const int64_t floats = workspace_floats(product, **tiling) + device_floats(product, **tiling);
-    if (floats <= arena_floats_) return true;
-    arena_.reset();
-    arena_floats_ = 0;
-    void* memory = nullptr;
-    if (cudaMalloc(&memory, static_cast<size_t>(floats * kFloatBytes)) == cudaSuccess) {
-      arena_.reset(static_cast<float*>(memory));
-      arena_floats_ = floats;
-      return true;
-    }
-    cudaGetLastError();  // clears the error, which the next call would report
+    const std::optional<Tiling> tiling = blas::choose_tiling(product, limits);
+    if (!tiling || make_room(product, *tiling)) return tiling;
   }
+}
+
+bool Pipeline::make_room(const Product& product, const Tiling& tiling) {
+  const int64_t of_tiles = device_floats(product, tiling);
+  if (of_tiles > limits_.tiling.device_floats) return false;
+  const int64_t floats = workspace_floats(product, tiling) + of_tiles;
+  if (floats <= arena_floats_) return true;
+  arena_.reset();
+  arena_floats_ = 0;
+  void* memory = nullptr;
+  if (cudaMalloc(&memory, static_cast<size_t>(floats * kFloatBytes)) != cudaSuccess) {
+    cudaGetLastError();  // clears the error, which the next call would report
+    return false;
+  }
+  arena_.reset(static_cast<float*>(memory));
+  arena_floats_ = floats;
+  return true;
 }
 
 // Divides the memory: the workspace first, for its alignment, then the slots.
@@ -105,80 +93,117 @@ void Pipeline::lay_out(const Product& p, const Tiling& t) {
       next += device_ld(largest.rows) * largest.cols;
     }
   };
-  give(&a_, t.buffers_of_a(), stored(nullptr, 0, p.transa, t.tile_m, t.tile_k));
-  give(&b_, t.buffers_of_b(), stored(nullptr, 0, p.transb, t.tile_k, t.tile_n));
-  give(&c_, t.buffers_of_c(), stored(nullptr, 0, false, t.tile_m, t.tile_n));
+  give(&a_, t.slots_of_a(), stored(nullptr, 0, p.transa, t.tile_m, t.tile_k));
+  give(&b_, t.slots_of_b(), stored(nullptr, 0, p.transb, t.tile_k, t.tile_n));
+  give(&c_, t.slots_of_c(), stored(nullptr, 0, false, t.tile_m, t.tile_n));
 }
 
-void Pipeline::run(const Product& product, const Tiling& tiling, const std::vector<Rect>& tiles) {
-  for (const Rect& tile : tiles) {
-    ++c_.turn;
-    multiply_tile(product, tiling, tile);
-    finish_download();
-    Slot& c = c_.current();
-    download_.emplace(c.matrix, product.c + tile.row + tile.col * product.ldc, product.ldc, tile,
-                      c.used, down_, &down_ring_);
+bool Pipeline::compute(const Product& product, const Tiling& tiling, TileShares* shares,
+                       int worker) {
+  std::optional<Rect> tile;
+  bool any = false;
+  try {
+    lay_out(product, tiling);
+    for (; (tile = shares->take(worker)); any = true) {
+      if (static_cast<int64_t>(computed_.size()) == c_.count) finish_download(product);
+      Slot& slot = multiply_tile(product, tiling, *tile);
+      computed_.push_back({&slot, *tile});
+      tile.reset();
+      begin_download(product);
+    }
+    while (!computed_.empty()) finish_download(product);
+  } catch (...) {
+    if (tile) shares->give_back(*tile);
+    abandon_downloads(product, shares);
+    throw;
   }
-  finish_download();
+  return any;
 }
 
-// Enqueues one tile of C, and the transfers of the tiles of A, B and C that it needs.
-void Pipeline::multiply_tile(const Product& p, const Tiling& tiling, const Rect& tile) {
-  Slot& c = c_.current();
-  if (p.beta != 0.0f) {
-    const float* const from = p.c + tile.row + tile.col * p.ldc;
-    load(&c_, tile.row + tile.col * p.m, {from, p.ldc, tile.rows, tile.cols});
-  }
+// Enqueues one tile of C, and the transfers of the tiles of A, B and C that it needs. The tile that
+// was in its slot is back on the host.
+Pipeline::Slot& Pipeline::multiply_tile(const Product& p, const Tiling& tiling, const Rect& tile) {
+  Slot& c = c_.next();
+  if (p.beta != 0.0f) load(&c, {p.c + tile.row + tile.col * p.ldc, p.ldc, tile.rows, tile.cols});
   for (int64_t l = 0; l < p.k; l += tiling.tile_k) {
     const int64_t depth = std::min(tiling.tile_k, p.k - l);
-    load(&a_, tile.row + l * p.m, stored(p.a_at(tile.row, l), p.lda, p.transa, tile.rows, depth));
-    load(&b_, l + tile.col * p.k, stored(p.b_at(l, tile.col), p.ldb, p.transb, depth, tile.cols));
-    const DeviceMatrix& a = a_.current().matrix;
-    const DeviceMatrix& b = b_.current().matrix;
+    Slot& a = find_or_load(&a_, tile.row + l * p.m,
+                           stored(p.a_at(tile.row, l), p.lda, p.transa, tile.rows, depth));
+    Slot& b = find_or_load(&b_, l + tile.col * p.k,
+                           stored(p.b_at(l, tile.col), p.ldb, p.transb, depth, tile.cols));
     const float beta = l == 0 ? p.beta : 1.0f;
     check(mygemm_sgemm(handle_, operation(p.transa), operation(p.transb), tile.rows, tile.cols,
-                       depth, &p.alpha, a.data, a.ld, b.data, b.ld, &beta, c.matrix.data,
-                       c.matrix.ld));
-    a_.current().used.record(compute_);
-    b_.current().used.record(compute_);
+                       depth, &p.alpha, a.matrix.data, a.matrix.ld, b.matrix.data, b.matrix.ld,
+                       &beta, c.matrix.data, c.matrix.ld));
+    a.used.record(compute_);
+    b.used.record(compute_);
   }
   c.used.record(compute_);
+  return c;
 }
 
-// Copies a tile to the operand's next slot, unless it is in the current one. The slot of C has been
-// chosen by the caller, and its last tile is back on the host.
-void Pipeline::load(Operand* operand, int64_t tile, const HostMatrix& from) {
-  if (operand->current().tile == tile) return;
-  if (operand != &c_) ++operand->turn;
-  Slot& slot = operand->current();
-  slot.used.hold(up_);
-  upload(from, slot.matrix, up_, &up_ring_, &up_turn_, [this] {
-    if (download_) download_->store_arrived();
-  });
+Pipeline::Slot& Pipeline::find_or_load(Operand* operand, int64_t tile, const HostMatrix& from) {
+  for (Slot& slot : std::span(operand->slots).first(static_cast<size_t>(operand->count))) {
+    if (slot.tile == tile) return slot;
+  }
+  Slot& slot = operand->next();
+  load(&slot, from);
   slot.tile = tile;
-  slot.filled.record(up_);
-  slot.filled.hold(compute_);
+  return slot;
 }
 
-void Pipeline::finish_download() {
-  if (!download_) return;
-  while (!download_->is_finished()) download_->store_next();
+void Pipeline::load(Slot* slot, const HostMatrix& from) {
+  slot->used.hold(up_);
+  upload(from, slot->matrix);
+  slot->filled.record(up_);
+  slot->filled.hold(compute_);
+}
+
+// Stores what arrives of the tile before in between.
+void Pipeline::upload(const HostMatrix& from, const DeviceMatrix& to) {
+  Upload transfer(from, to, up_, &up_ring_);
+  const auto copy = [&] {
+    while (transfer.copy_next()) {
+      if (download_) download_->store_next();
+    }
+  };
+  on_threads(transfer.bytes(), copy, [&] { transfer.give_up(); });
+}
+
+void Pipeline::begin_download(const Product& p) {
+  if (download_ || computed_.empty()) return;
+  const auto& [slot, tile] = computed_.front();
+  download_.emplace(slot->matrix, p.c + tile.row + tile.col * p.ldc, p.ldc, tile, slot->used, down_,
+                    &down_ring_);
+}
+
+void Pipeline::finish_download(const Product& product) {
+  const auto store = [this] {
+    while (download_->store_next()) {
+    }
+  };
+  while (!download_->is_finished()) {
+    download_->await_next();
+    on_threads(download_->bytes_left(), store, [] {});
+  }
   download_.reset();
-  ++tiles_stored_;
+  computed_.pop_front();
+  begin_download(product);
 }
 
-void Pipeline::finish_on_host(const Product& product, const std::vector<Rect>& tiles) {
-  int64_t next_piece = pieces_stored();
-  for (; tiles_stored_ < tiles.size(); ++tiles_stored_, next_piece = 0) {
-    const Rect& tile = tiles[tiles_stored_];
-    const Pieces pieces(tile.rows, tile.cols, c_.current().matrix.ld, down_ring_.capacity());
-    for (; next_piece < pieces.count(); ++next_piece) {
-      Rect piece = pieces.at(next_piece);
-      piece.row += tile.row;
-      piece.col += tile.col;
-      multiply_on_host(product.part(piece));
+// Another worker would read C of a tile, so that it may compute it only while nothing is stored.
+void Pipeline::abandon_downloads(const Product& product, TileShares* shares) {
+  for (const Computed& computed : computed_) {
+    const bool begun = download_ && &computed == &computed_.front();
+    if (!begun || download_->nothing_is_stored()) {
+      shares->give_back(computed.tile);
+    } else {
+      download_->for_each_part_not_stored(
+          [&](const Rect& part) { multiply_on_host(product.part(part)); });
     }
   }
+  computed_.clear();
+  download_.reset();
 }
 
 }  // namespace mygemm::blas

@@ -46,15 +46,18 @@ OffloadChoice read_offload_choice() {
 
 DeviceChoice read_device_choice() {
   const int local_rank = drop_in::place().local_rank;
-  const DeviceChoice by_rank{DeviceChoice::kLocalRank, std::max(0, local_rank)};
-  const DeviceChoice unset = local_rank >= 0 ? by_rank : DeviceChoice{DeviceChoice::kCurrent, 0};
+  const DeviceChoice by_rank{
+      .number = std::max(0, local_rank), .others_too = false, .by_rank = true};
+  const DeviceChoice all{.number = local_rank, .others_too = true, .by_rank = false};
+  const DeviceChoice unset = local_rank >= 0 ? by_rank : all;
   const std::string_view value = variable("MYGEMM_DEVICE");
   if (value.empty()) return unset;
   if (value == "local-rank") return by_rank;
+  if (value == "all") return all;
   constexpr int kMost = 1'000'000;
-  if (const auto number = read_number(value, kMost)) return {DeviceChoice::kNumber, *number};
-  complain("MYGEMM_DEVICE", value, "a number, local-rank",
-           local_rank >= 0 ? "local-rank" : "the device that is current");
+  if (const auto number = read_number(value, kMost)) return {*number, false, false};
+  complain("MYGEMM_DEVICE", value, "a number, local-rank, all",
+           local_rank >= 0 ? "local-rank" : "all");
   return unset;
 }
 
@@ -88,12 +91,7 @@ DeviceChoice device_choice() {
 
 int processes_on_a_device(int devices) {
   const int processes = std::max(1, drop_in::place().local_size);
-  switch (device_choice().kind) {
-    case DeviceChoice::kCurrent: return 1;
-    case DeviceChoice::kNumber: return processes;
-    case DeviceChoice::kLocalRank: break;
-  }
-  return (processes + devices - 1) / devices;
+  return device_choice().by_rank ? (processes + devices - 1) / devices : processes;
 }
 
 int pblas_block() {

@@ -10,11 +10,12 @@ enum class OffloadChoice { kAuto, kBySize, kAlways, kNever };
 // else auto.
 OffloadChoice offload_choice();
 
-// MYGEMM_DEVICE: a number, or local-rank. Unset: local-rank in a process of a parallel job, else
-// the device that is current.
+// MYGEMM_DEVICE: a number, local-rank, or all. Unset: local-rank in a process of a parallel job,
+// else all.
 struct DeviceChoice {
-  enum Kind { kCurrent, kNumber, kLocalRank } kind;
-  int number;  // of the device, or the local rank; to be taken modulo the devices
+  int number;  // of the first device, to be taken modulo the devices; -1: the one that is current
+  bool others_too;  // large products may be dealt out to all devices
+  bool by_rank;     // another number in each process of a job
 };
 DeviceChoice device_choice();
 

@@ -3,73 +3,155 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "host/parallel.h"
 
 namespace mygemm::blas {
 namespace {
 
-// Floats of a column that a thread copies at a time, and about as many floats of several columns.
-constexpr int64_t kStretch = 16 * 1024;
+constexpr int64_t kStripFloats = 32 * 1024;
 
-}  // namespace
+double float_bytes(int64_t floats) { return static_cast<double>(floats) * sizeof(float); }
 
 void copy_columns(const float* from, int64_t from_ld, float* to, int64_t to_ld, int64_t rows,
                   int64_t cols) {
-  if (rows <= 0 || cols <= 0) return;
-  const int64_t stretches = (rows + kStretch - 1) / kStretch;
-  const int64_t together = std::clamp<int64_t>(kStretch / rows, 1, cols);  // columns of a task
-  const int64_t groups = (cols + together - 1) / together;
-  const double bytes = static_cast<double>(rows) * static_cast<double>(cols) * sizeof(float);
-  host::parallel_for(
-      stretches * groups, host::threads_for(bytes, host::kBytesPerThread), [&](int64_t task, int) {
-        const int64_t row = task % stretches * kStretch;
-        const int64_t first = task / stretches * together;
-        const auto count = static_cast<size_t>(std::min(kStretch, rows - row));
-        for (int64_t col = first; col < std::min(cols, first + together); ++col) {
-          std::memcpy(to + row + col * to_ld, from + row + col * from_ld, count * sizeof(float));
-        }
-      });
+  for (int64_t col = 0; col < cols; ++col) {
+    std::memcpy(to + col * to_ld, from + col * from_ld, static_cast<size_t>(rows) * sizeof(float));
+  }
+}
+
+}  // namespace
+
+int threads_to_copy(double bytes) {
+  return std::min(kMostCopyingThreads, host::threads_for(bytes, host::kBytesPerThread));
 }
 
 StagingRing::StagingRing(int64_t capacity) : capacity_(capacity) {
   for (Buffer& buffer : buffers_) buffer.data = allocate_pinned(static_cast<size_t>(capacity));
 }
 
+Strips::Strips(const Pieces& pieces) : pieces_(pieces), of_a_piece_(within(pieces.at(0)).count()) {}
+
+Pieces Strips::within(const Rect& piece) {
+  return {piece.rows, piece.cols, piece.rows, kStripFloats};
+}
+
+Rect Strips::at(int64_t strip) const {
+  const Pieces strips = within(pieces_.at(piece_of(strip)));
+  const int64_t index = strip % of_a_piece_;
+  return index < strips.count() ? strips.at(index) : Rect{0, 0, 0, 0};
+}
+
+Upload::Upload(const HostMatrix& from, const DeviceMatrix& to, const Stream& stream,
+               StagingRing* ring)
+    : from_(from),
+      to_(to),
+      stream_(&stream),
+      ring_(ring),
+      strips_(Pieces(from.rows, from.cols, to.ld, ring->capacity())) {}
+
+double Upload::bytes() const { return float_bytes(from_.rows) * static_cast<double>(from_.cols); }
+
+// For the time of a transfer, or of copying strips. False where the upload is given up.
+bool Upload::await(const std::atomic<int64_t>& value, int64_t wanted) const {
+  while (value.load(std::memory_order_acquire) < wanted) {
+    if (given_up_) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+// Whoever has the first strip of a piece waits for the buffer's transfer before; others for it.
+bool Upload::await_buffer(int64_t strip) {
+  const int64_t piece = strips_.piece_of(strip);
+  State& buffer = state(piece);
+  if (strip % strips_.of_a_piece() == 0) {
+    if (!await(buffer.sent, piece - StagingRing::kBuffers)) return false;
+    ring_->at(piece).copied.wait();
+    buffer.strips_left = strips_.of_a_piece();
+    buffer.free_for.store(piece, std::memory_order_release);
+  }
+  return await(buffer.free_for, piece);
+}
+
+void Upload::send(int64_t piece) {
+  const Rect rect = strips_.pieces().at(piece);
+  StagingRing::Buffer& buffer = ring_->at(piece);
+  check(cudaMemcpyAsync(to_.data + rect.row + rect.col * to_.ld, buffer.data.get(),
+                        static_cast<size_t>(Pieces::extent(rect, to_.ld)) * sizeof(float),
+                        cudaMemcpyHostToDevice, stream_->get()));
+  buffer.copied.record(*stream_);
+  state(piece).sent.store(piece, std::memory_order_release);
+}
+
+bool Upload::copy_next() {
+  const int64_t strip = next_.fetch_add(1, std::memory_order_relaxed);
+  if (strip >= strips_.count() || !await_buffer(strip)) return false;
+  const int64_t piece = strips_.piece_of(strip);
+  const Rect of_matrix = strips_.pieces().at(piece);
+  const Rect rect = strips_.at(strip);
+  const float* const from =
+      from_.data + of_matrix.row + rect.row + (of_matrix.col + rect.col) * from_.ld;
+  float* const to = ring_->at(piece).data.get() + rect.row + rect.col * to_.ld;
+  copy_columns(from, from_.ld, to, to_.ld, rect.rows, rect.cols);
+  if (--state(piece).strips_left == 0) send(piece);
+  return true;
+}
+
 Download::Download(const DeviceMatrix& from, float* to, int64_t ldc, const Rect& tile,
                    const Event& computed, const Stream& stream, StagingRing* ring)
     : from_(from),
+      tile_(tile),
       to_(to),
       ldc_(ldc),
       stream_(&stream),
       ring_(ring),
-      pieces_(tile.rows, tile.cols, from.ld, ring->capacity()) {
+      strips_(Pieces(tile.rows, tile.cols, from.ld, ring->capacity())) {
   computed.hold(stream);
-  while (asked_ < std::min(pieces_.count(), StagingRing::kBuffers)) ask();
+  for (int64_t piece = 0; piece < StagingRing::kBuffers; ++piece) ask(piece);
 }
 
-void Download::ask() {
-  const Rect piece = pieces_.at(asked_);
-  StagingRing::Buffer& buffer = ring_->at(asked_);
-  check(cudaMemcpyAsync(buffer.data.get(), from_.data + piece.row + piece.col * from_.ld,
-                        static_cast<size_t>(Pieces::extent(piece, from_.ld)) * sizeof(float),
+double Download::bytes_left() const {
+  const double share = 1 - static_cast<double>(next_) / static_cast<double>(strips_.count());
+  return share * float_bytes(tile_.rows) * static_cast<double>(tile_.cols);
+}
+
+void Download::ask(int64_t piece) {
+  if (piece >= strips_.pieces().count()) return;
+  const Rect rect = strips_.pieces().at(piece);
+  StagingRing::Buffer& buffer = ring_->at(piece);
+  check(cudaMemcpyAsync(buffer.data.get(), from_.data + rect.row + rect.col * from_.ld,
+                        static_cast<size_t>(Pieces::extent(rect, from_.ld)) * sizeof(float),
                         cudaMemcpyDeviceToHost, stream_->get()));
   buffer.copied.record(*stream_);
-  ++asked_;
+  state(piece).strips_left = strips_.of_a_piece();
+  state(piece).asked.store(piece, std::memory_order_release);
 }
 
-void Download::store_next() {
-  const Rect piece = pieces_.at(stored_);
-  StagingRing::Buffer& buffer = ring_->at(stored_);
-  buffer.copied.wait();
-  copy_columns(buffer.data.get(), from_.ld, to_ + piece.row + piece.col * ldc_, ldc_, piece.rows,
-               piece.cols);
-  ++stored_;
-  if (asked_ < pieces_.count()) ask();
+// The number of a strip that has arrived; -1: there is none now.
+int64_t Download::take() {
+  const std::lock_guard lock(taking_);
+  if (is_finished()) return -1;
+  if (strips_.piece_of(next_) == arrived_) {
+    const bool asked = state(arrived_).asked.load(std::memory_order_acquire) == arrived_;
+    if (!asked || !ring_->at(arrived_).copied.has_happened()) return -1;
+    ++arrived_;
+  }
+  return next_++;
 }
 
-void Download::store_arrived() {
-  while (stored_ < asked_ && ring_->at(stored_).copied.has_happened()) store_next();
+bool Download::store_next() {
+  const int64_t strip = take();
+  if (strip < 0) return false;
+  const int64_t piece = strips_.piece_of(strip);
+  const Rect of_tile = strips_.pieces().at(piece);
+  const Rect rect = strips_.at(strip);
+  const float* const from = ring_->at(piece).data.get() + rect.row + rect.col * from_.ld;
+  float* const to = to_ + of_tile.row + rect.row + (of_tile.col + rect.col) * ldc_;
+  copy_columns(from, from_.ld, to, ldc_, rect.rows, rect.cols);
+  if (--state(piece).strips_left == 0) ask(piece + StagingRing::kBuffers);
+  return true;
 }
 
 }  // namespace mygemm::blas

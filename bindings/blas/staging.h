@@ -1,11 +1,16 @@
-// Pinned buffers between host matrices and the device, which copy engines read and write at full
-// speed. Transfers are of whole pieces of a matrix (tiling.h).
+// Transfers between host matrices and the device through pinned buffers, which copy engines read
+// and write at full speed. A transfer is of a whole piece of a matrix (tiling.h), which several
+// threads copy to or from its buffer: each a strip at a time, and strips of several pieces at once.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <exception>
+#include <mutex>
 
 #include "cuda_resources.h"
+#include "host/thread_pool.h"
 #include "tiling.h"
 
 namespace mygemm::blas {
@@ -21,17 +26,17 @@ struct DeviceMatrix {
   int64_t ld;
 };
 
-// Buffers in turn; each has the event of its last copy. One direction of transfer.
+// Buffers of one direction, which pieces have in turn; each has the event of its last copy.
 class StagingRing {
  public:
-  static constexpr int64_t kBuffers = 4;
+  static constexpr int64_t kBuffers = 8;
   struct Buffer {
     PinnedMemory data;
     Event copied;
   };
 
   explicit StagingRing(int64_t capacity);
-  Buffer& at(int64_t turn) { return buffers_[static_cast<size_t>(turn % kBuffers)]; }
+  Buffer& at(int64_t piece) { return buffers_[static_cast<size_t>(piece % kBuffers)]; }
   int64_t capacity() const { return capacity_; }
 
  private:
@@ -39,54 +44,145 @@ class StagingRing {
   std::array<Buffer, kBuffers> buffers_;
 };
 
-// The transfer of a tile of C to the host. Pieces are requested ahead of time and stored in order.
+// The strips of all pieces of a matrix, in order. Edge pieces may have fewer than others: the last
+// numbers of theirs stand for none.
+class Strips {
+ public:
+  explicit Strips(const Pieces& pieces);
+  int64_t count() const { return pieces_.count() * of_a_piece_; }
+  int64_t of_a_piece() const { return of_a_piece_; }
+  int64_t piece_of(int64_t strip) const { return strip / of_a_piece_; }
+  // Within its piece. No rows: there is none.
+  Rect at(int64_t strip) const;
+  const Pieces& pieces() const { return pieces_; }
+
+ private:
+  static Pieces within(const Rect& piece);
+
+  Pieces pieces_;
+  int64_t of_a_piece_;
+};
+
+// The transfer of a matrix to the device. Any number of threads calls copy_next(), with the device
+// current, until it returns false; then `to` may be used after what `stream` has been given.
+class Upload {
+ public:
+  Upload(const HostMatrix& from, const DeviceMatrix& to, const Stream& stream, StagingRing* ring);
+  bool copy_next();
+  // Lets threads return that wait for one that has failed.
+  void give_up() { given_up_ = true; }
+  double bytes() const;
+
+ private:
+  struct State {                        // of a buffer
+    std::atomic<int64_t> free_for{-1};  // the piece that may be copied to it
+    std::atomic<int64_t> sent{-1};      // the last piece whose transfer has been enqueued
+    std::atomic<int64_t> strips_left{0};
+  };
+  State& state(int64_t piece) {
+    return states_[static_cast<size_t>(piece % StagingRing::kBuffers)];
+  }
+  bool await(const std::atomic<int64_t>& value, int64_t wanted) const;
+  bool await_buffer(int64_t strip);
+  void send(int64_t piece);
+
+  HostMatrix from_;
+  DeviceMatrix to_;
+  const Stream* stream_;
+  StagingRing* ring_;
+  Strips strips_;
+  std::array<State, StagingRing::kBuffers> states_;
+  std::atomic<int64_t> next_{0};  // strip
+  std::atomic<bool> given_up_{false};
+};
+
+// The transfer of a tile of C to the host. Pieces are asked for as far as there are buffers.
 class Download {
  public:
   // `computed` must have happened before anything is copied.
   Download(const DeviceMatrix& from, float* to, int64_t ldc, const Rect& tile,
            const Event& computed, const Stream& stream, StagingRing* ring);
 
-  // Stores the pieces that have arrived, without waiting.
-  void store_arrived();
-  // Waits for the next piece and stores it.
-  void store_next();
-  int64_t pieces_stored() const { return stored_; }
-  bool is_finished() const { return stored_ == pieces_.count(); }
+  // Stores a strip that has arrived. False where there is none now. Any number of threads calls it,
+  // with the device current.
+  bool store_next();
+  // Waits for the next piece, when no thread stores any.
+  void await_next() { ring_->at(arrived_).copied.wait(); }
+  bool is_finished() const { return next_ == strips_.count(); }
+  double bytes_left() const;
+
+  bool nothing_is_stored() const { return next_ == 0; }
+  // Calls action(part) for parts of C. After a failure, when no thread stores any more.
+  template <class Action>
+  void for_each_part_not_stored(const Action& action) const {
+    const auto of_c = [this](const Rect& within, const Rect& part) {
+      return Rect{within.row + part.row, within.col + part.col, part.rows, part.cols};
+    };
+    int64_t strip = next_;
+    for (; strip % strips_.of_a_piece() != 0; ++strip) {
+      const Rect piece = strips_.pieces().at(strips_.piece_of(strip));
+      if (const Rect rect = strips_.at(strip); rect.rows > 0) {
+        action(of_c(tile_, of_c(piece, rect)));
+      }
+    }
+    for (int64_t piece = strips_.piece_of(strip); piece < strips_.pieces().count(); ++piece) {
+      action(of_c(tile_, strips_.pieces().at(piece)));
+    }
+  }
 
  private:
-  void ask();
+  struct State {                     // of a buffer
+    std::atomic<int64_t> asked{-1};  // the piece that it is for
+    std::atomic<int64_t> strips_left{0};
+  };
+  State& state(int64_t piece) {
+    return states_[static_cast<size_t>(piece % StagingRing::kBuffers)];
+  }
+  void ask(int64_t piece);
+  int64_t take();
 
   DeviceMatrix from_;
+  Rect tile_;
   float* to_;
   int64_t ldc_;
   const Stream* stream_;
   StagingRing* ring_;
-  Pieces pieces_;
-  int64_t asked_ = 0;
-  int64_t stored_ = 0;
+  Strips strips_;
+  std::array<State, StagingRing::kBuffers> states_;
+  std::mutex taking_;
+  int64_t arrived_ = 0;  // pieces
+  int64_t next_ = 0;     // strip
 };
 
-// Copies rows x cols floats between matrices of the host, with as many threads as it is worth.
-void copy_columns(const float* from, int64_t from_ld, float* to, int64_t to_ld, int64_t rows,
-                  int64_t cols);
+// Threads that copying so much is worth. Twelve keep the transfers of an H200 busy.
+constexpr int kMostCopyingThreads = 12;
+int threads_to_copy(double bytes);
 
-// Copies a matrix to the device, through the ring. `between` is called after each piece.
-template <class Callback>
-void upload(const HostMatrix& from, const DeviceMatrix& to, const Stream& stream, StagingRing* ring,
-            int64_t* turn, const Callback& between) {
-  const Pieces pieces(from.rows, from.cols, to.ld, ring->capacity());
-  for (int64_t index = 0; index < pieces.count(); ++index) {
-    const Rect piece = pieces.at(index);
-    StagingRing::Buffer& buffer = ring->at((*turn)++);
-    buffer.copied.wait();
-    copy_columns(from.data + piece.row + piece.col * from.ld, from.ld, buffer.data.get(), to.ld,
-                 piece.rows, piece.cols);
-    check(cudaMemcpyAsync(to.data + piece.row + piece.col * to.ld, buffer.data.get(),
-                          static_cast<size_t>(Pieces::extent(piece, to.ld)) * sizeof(float),
-                          cudaMemcpyHostToDevice, stream.get()));
-    buffer.copied.record(stream);
-    between();
-  }
+// Calls body() on as many threads as copying `bytes` is worth, with this thread's device. What one
+// throws is thrown when all have returned; on_failure() is called before.
+template <class Body, class OnFailure>
+void on_threads(double bytes, const Body& body, const OnFailure& on_failure) {
+  struct Loop {
+    const Body& body;
+    const OnFailure& on_failure;
+    int device = 0;
+    std::atomic<bool> failed{false};
+    std::exception_ptr failure = nullptr;
+  } loop{body, on_failure};
+  check(cudaGetDevice(&loop.device));
+  const auto task = [](void* context, int) {
+    Loop& shared = *static_cast<Loop*>(context);
+    try {
+      const RelaxedCapture relaxed;
+      const CurrentDevice current(shared.device);
+      shared.body();
+    } catch (...) {
+      if (!shared.failed.exchange(true)) shared.failure = std::current_exception();
+      shared.on_failure();
+    }
+  };
+  host::run_on_threads(threads_to_copy(bytes), task, &loop);
+  if (loop.failure) std::rethrow_exception(loop.failure);
 }
 
 }  // namespace mygemm::blas

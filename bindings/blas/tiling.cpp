@@ -28,14 +28,23 @@ bool halve(int64_t* tile, int64_t unit) {
   return true;
 }
 
-// Halves the larger side of C's tiles, since small tiles of C reuse little; then k.
+// First fewer panels are kept, as long as the operand that streams is not loaded too often for it;
+// then the larger side of C's tiles is halved, since small tiles of C reuse little; then k.
 bool shrink(Tiling* tiling, int64_t unit) {
   int64_t* larger = &tiling->tile_m;
   int64_t* smaller = &tiling->tile_n;
   if (*larger < *smaller) std::swap(larger, smaller);
-  constexpr int64_t kEnoughReuse = 16;  // in units: a tile of C this wide overlaps its transfers
-  const bool whole_k_first = *larger > kEnoughReuse * unit;
-  if (whole_k_first) return halve(larger, unit);
+  const int64_t side = tiling->a_stays ? tiling->tile_m : tiling->tile_n;
+  const int64_t enough_reuse = 16 * unit;  // a tile of C this wide overlaps its transfers
+  const auto fewer = [](int64_t* panels, int64_t least) {
+    if (*panels <= least) return false;
+    *panels = std::max(least, *panels / 2);
+    return true;
+  };
+  if (tiling->staying * side > 2 * enough_reuse && fewer(&tiling->staying, 1)) return true;
+  if (fewer(&tiling->streaming, 3) || fewer(&tiling->staying, 1)) return true;
+  if (fewer(&tiling->streaming, 2)) return true;
+  if (*larger > enough_reuse) return halve(larger, unit);
   return halve(&tiling->tile_k, unit) || halve(larger, unit) || halve(smaller, unit);
 }
 
@@ -43,15 +52,29 @@ int64_t stored_floats(bool transposed, int64_t rows, int64_t cols) {
   return transposed ? device_ld(cols) * rows : device_ld(rows) * cols;
 }
 
+// Sides of the tiles of C: the larger of m and n is cut into panels; the other, too, where tiles
+// are large enough then for a GPU to be busy with one.
+void choose_sides(const Product& p, const TilingLimits& limits, Tiling* tiling) {
+  const int64_t larger = even_block(std::max(p.m, p.n), limits.panels, limits.min_tile);
+  const int64_t smaller_side = std::min(p.m, p.n);
+  const int64_t square = even_block(smaller_side, limits.panels, limits.min_tile);
+  const int64_t busy = ceil_div(std::max(limits.elements_of_c, int64_t{1}), larger);
+  const int64_t smaller = even_block(
+      smaller_side, std::max<int64_t>(1, smaller_side / std::max(square, busy)), limits.min_tile);
+  tiling->tile_m = tiling->a_stays ? smaller : larger;
+  tiling->tile_n = tiling->a_stays ? larger : smaller;
+}
+
 }  // namespace
 
 std::optional<Tiling> choose_tiling(const Product& p, const TilingLimits& limits) {
   Tiling tiling{};
   tiling.a_stays = p.n >= p.m;
-  tiling.tile_m = tiling.a_stays ? p.m : even_block(p.m, limits.panels, limits.min_tile);
-  tiling.tile_n = tiling.a_stays ? even_block(p.n, limits.panels, limits.min_tile) : p.n;
+  choose_sides(p, limits, &tiling);
   tiling.tile_k = p.k;
   count_blocks(p, &tiling);
+  tiling.staying = tiling.a_stays ? tiling.blocks_m : tiling.blocks_n;
+  tiling.streaming = 5;
   while (device_floats(p, tiling) > limits.device_floats) {
     if (!shrink(&tiling, limits.min_tile)) return std::nullopt;
     count_blocks(p, &tiling);
@@ -60,21 +83,39 @@ std::optional<Tiling> choose_tiling(const Product& p, const TilingLimits& limits
 }
 
 int64_t device_floats(const Product& p, const Tiling& t) {
-  return t.buffers_of_a() * stored_floats(p.transa, t.tile_m, t.tile_k) +
-         t.buffers_of_b() * stored_floats(p.transb, t.tile_k, t.tile_n) +
-         t.buffers_of_c() * device_ld(t.tile_m) * t.tile_n;
+  return t.slots_of_a() * stored_floats(p.transa, t.tile_m, t.tile_k) +
+         t.slots_of_b() * stored_floats(p.transb, t.tile_k, t.tile_n) +
+         t.slots_of_c() * device_ld(t.tile_m) * t.tile_n;
 }
 
-std::vector<Rect> tiles_of_result(const Product& p, const Tiling& t) {
+std::vector<Rect> tiles_of_result(const Product& p, const Tiling& t, int64_t part, int64_t parts) {
   std::vector<Rect> tiles;
-  const int64_t blocks = t.blocks_m * t.blocks_n;
-  tiles.reserve(static_cast<size_t>(blocks));
-  for (int64_t index = 0; index < blocks; ++index) {
-    const int64_t i = t.a_stays ? index / t.blocks_n : index % t.blocks_m;
-    const int64_t j = t.a_stays ? index % t.blocks_n : index / t.blocks_m;
-    const int64_t row = i * t.tile_m;
-    const int64_t col = j * t.tile_n;
+  tiles.reserve(static_cast<size_t>(t.blocks_m * t.blocks_n));
+  const int64_t all_staying = t.a_stays ? t.blocks_m : t.blocks_n;
+  const int64_t all_streaming = t.a_stays ? t.blocks_n : t.blocks_m;
+  const int64_t begin = all_streaming * part / parts;
+  const int64_t end = all_streaming * (part + 1) / parts;
+  const auto add = [&](int64_t staying, int64_t streaming) {
+    const int64_t row = (t.a_stays ? staying : streaming) * t.tile_m;
+    const int64_t col = (t.a_stays ? streaming : staying) * t.tile_n;
     tiles.push_back({row, col, std::min(t.tile_m, p.m - row), std::min(t.tile_n, p.n - col)});
+  };
+  for (int64_t first = 0; first < all_staying; first += t.staying) {
+    const int64_t group = std::min(t.staying, all_staying - first);
+    // A square that grows by a panel of either operand in turn: from its third on, a panel has more
+    // products than its transfer needs time. Then panels of the operand that streams, one by one.
+    const int64_t together = std::min(std::max<int64_t>(1, t.streaming - 1), end - begin);
+    for (int64_t side = 0; side < std::max(group, together); ++side) {
+      for (int64_t j = 0; side < group && j < std::min(side, together); ++j) {
+        add(first + side, begin + j);
+      }
+      for (int64_t i = 0; side < together && i <= std::min(side, group - 1); ++i) {
+        add(first + i, begin + side);
+      }
+    }
+    for (int64_t j = begin + together; j < end; ++j) {
+      for (int64_t i = 0; i < group; ++i) add(first + i, j);
+    }
   }
   return tiles;
 }

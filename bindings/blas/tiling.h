@@ -2,6 +2,7 @@
 // buffers. Arithmetic only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -10,24 +11,37 @@
 
 namespace mygemm::blas {
 
-// One operand stays on the device while panels of the other and of C stream through, two at a time.
-// Where memory is short, the operand that stays is divided, too, and then k.
+// A tile of C is the product of a panel of A's rows and one of B's columns. The panels of one
+// operand stay on the device while those of the other stream through; where memory is short, a
+// group of them stays at a time; in the end k is cut, too, and nothing stays.
 struct Tiling {
   int64_t tile_m, tile_n, tile_k;
   int64_t blocks_m, blocks_n, blocks_k;
-  bool a_stays;  // n runs fastest; else B stays and m does
+  bool a_stays;       // else B does
+  int64_t staying;    // panels of a group
+  int64_t streaming;  // panels of the other operand on the device at once
 
-  // Device buffers of each operand: a second one where it is not loaded once and for all.
-  int64_t buffers_of_a() const { return blocks_m * blocks_k > 1 ? 2 : 1; }
-  int64_t buffers_of_b() const { return blocks_n * blocks_k > 1 ? 2 : 1; }
-  int64_t buffers_of_c() const { return blocks_m * blocks_n > 1 ? 2 : 1; }
+  // Tiles of each matrix on the device at once.
+  int64_t slots_of_a() const { return slots(a_stays, blocks_m); }
+  int64_t slots_of_b() const { return slots(!a_stays, blocks_n); }
+  int64_t slots_of_c() const { return std::min(blocks_m * blocks_n, kMostTilesOfC); }
+
+  static constexpr int64_t kMostTilesOfC = 6;  // transfers have their time for what is enqueued
+
+ private:
+  int64_t slots(bool stays, int64_t panels) const {
+    if (blocks_k > 1) return 2;
+    return std::min(panels, stays ? staying + 1 : streaming);
+  }
 };
 
 struct TilingLimits {
-  int64_t device_floats;  // for all tiles
-  int64_t min_tile;       // sizes are cut into multiples of it
-  int64_t panels;         // that the larger of m and n is cut into, for transfers to overlap
+  int64_t device_floats;      // for all tiles
+  int64_t min_tile;           // sizes are cut into multiples of it
+  int64_t panels;             // that m and n are cut into at most, for transfers to overlap
+  int64_t elements_of_c = 0;  // of a tile, at least, unless memory is short
 };
+constexpr int64_t kMostPanels = 16;
 
 // Leading dimension of a matrix on the device: columns begin at multiples of 128 bytes.
 constexpr int64_t device_ld(int64_t rows) { return (rows + 31) / 32 * 32; }
@@ -38,8 +52,10 @@ std::optional<Tiling> choose_tiling(const Product& product, const TilingLimits& 
 // Device memory of the tiles of a tiling, in floats.
 int64_t device_floats(const Product& product, const Tiling& tiling);
 
-// The tiles of C in the order in which they are computed.
-std::vector<Rect> tiles_of_result(const Product& product, const Tiling& tiling);
+// One of `parts` parts of the tiles of C, in the order in which a GPU computes them: a tile needs
+// one panel more than those before, or none.
+std::vector<Rect> tiles_of_result(const Product& product, const Tiling& tiling, int64_t part = 0,
+                                  int64_t parts = 1);
 
 // A matrix, whose columns lie `ld` apart on the device, divided into pieces of at most `capacity`
 // floats, each contiguous there: columns with the gaps between them or, where one is too long,

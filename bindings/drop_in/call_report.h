@@ -30,10 +30,13 @@ inline bool report_is_wanted() {
 // The devices that calls were taken on.
 class Devices {
  public:
-  void add(int device) {
-    const uint64_t bit = device >= 0 && device < 64 ? uint64_t{1} << device : 0;
-    if ((set_.load(std::memory_order_relaxed) & bit) == bit) return;
-    set_.fetch_or(bit, std::memory_order_relaxed);
+  void add(int device) { add_set(bit_of(device)); }
+  void add_set(uint64_t devices) {
+    if ((set_.load(std::memory_order_relaxed) & devices) == devices) return;
+    set_.fetch_or(devices, std::memory_order_relaxed);
+  }
+  static uint64_t bit_of(int device) {
+    return device >= 0 && device < 64 ? uint64_t{1} << device : 0;
   }
   void forget() { set_ = 0; }
   // ", device 1", ", device 0, device 1".

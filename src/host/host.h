@@ -10,6 +10,9 @@ const char* find_cblas();
 // of processors and other processes of a job share them.
 int num_threads();
 
+// Makes num_threads() of this thread at most `threads`: it works for another, which has so many.
+void set_num_threads(int threads);
+
 // Processors that this process may run on.
 int num_processors();
 

@@ -34,6 +34,12 @@ int num_threads() {
 #endif
 }
 
+void set_num_threads([[maybe_unused]] int threads) {
+#ifdef _OPENMP
+  omp_set_num_threads(threads);
+#endif
+}
+
 void share_node(int processes, int processors) {
   if (processors <= 0) processors = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   const int each = processes > 1 ? std::max(1, processors / processes) : 0;

@@ -36,18 +36,13 @@ struct Job {
   }
 };
 
-// Starts a thread that no signal of the program is delivered to. False where it cannot be started.
-bool start_thread(void* (*body)(void*), void* argument, pthread_t* thread) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool started = pthread_create(thread, nullptr, body, argument) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
-}
-
 class Pool {
  public:
+  void prepare(int workers) {
+    const std::lock_guard lock(mutex_);
+    start_workers(workers);
+  }
+
   void run(Job* job) {
     open(job);
     job->run(0);
@@ -60,12 +55,17 @@ class Pool {
   void open(Job* job) {
     const std::lock_guard lock(mutex_);
     const int wanted = job->slots - 1;
-    // Threads of concurrent loops are shared: together they are no more than the largest one's.
-    while (workers_ < wanted && start_worker()) ++workers_;
+    // Threads of concurrent loops are shared: together they are no more than the largest one's,
+    // unless more have been prepared.
+    start_workers(wanted);
     Job** last = &jobs_;
     while (*last != nullptr) last = &(*last)->next;
     *last = job;
     for (int i = std::min(wanted, workers_); i > 0; --i) work_came_.notify_one();
+  }
+
+  void start_workers(int wanted) {
+    while (workers_ < wanted && start_worker()) ++workers_;
   }
 
   bool start_worker() {
@@ -137,6 +137,19 @@ Pool* the_pool() {
 }
 
 }  // namespace
+
+bool start_thread(void* (*body)(void*), void* argument, pthread_t* thread) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool started = pthread_create(thread, nullptr, body, argument) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+void prepare_threads(int threads) {
+  if (Pool* const prepared = the_pool()) prepared->prepare(threads - 1);
+}
 
 void run_on_threads(int threads, void (*task)(void* context, int slot), void* context) {
   Pool* const helpers = threads > 1 && !inside_a_loop ? the_pool() : nullptr;

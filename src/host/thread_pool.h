@@ -2,6 +2,8 @@
 // process where it cannot start a thread, spins between loops, and hangs in children of fork().
 #pragma once
 
+#include <pthread.h>
+
 namespace mygemm::host {
 
 // Calls task(context, slot) on this thread, with slot 0, and at the same time on others of the
@@ -10,6 +12,13 @@ namespace mygemm::host {
 // this function again gets no other threads. The threads have the caller's floating-point
 // environment.
 void run_on_threads(int threads, void (*task)(void* context, int slot), void* context);
+
+// Makes the pool as large as loops that run at the same time and have so many threads together want
+// it: else they share those of the largest one.
+void prepare_threads(int threads);
+
+// Starts a thread that no signal of the program is delivered to. False where it cannot be started.
+bool start_thread(void* (*body)(void*), void* argument, pthread_t* thread);
 
 // Whether `count` threads more can run in this process now.
 bool can_start_threads(int count);

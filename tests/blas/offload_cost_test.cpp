@@ -10,12 +10,14 @@ namespace {
 constexpr OffloadRates kRates{.host_flops = 1e11,
                               .host_bytes = 1e11,
                               .transfer_bytes = 1e10,
+                              .transfers_bytes = 1.2e10,
                               .gpu_flops = 1e13,
                               .gpu_call_seconds = 1e-4,
                               .gpu_start_seconds = 0.5};
 constexpr OffloadRates kStarted{.host_flops = 1e11,
                                 .host_bytes = 1e11,
                                 .transfer_bytes = 1e10,
+                                .transfers_bytes = 1.2e10,
                                 .gpu_flops = 1e13,
                                 .gpu_call_seconds = 1e-4,
                                 .gpu_start_seconds = 0};
@@ -53,6 +55,27 @@ TEST(BlasOffloadCost, BySizeIsTheSameFromTheFirstProductOn) {
     EXPECT_FALSE(is_worth_by_size(kRates, {1, 100'000, 10'000, false}));
     EXPECT_TRUE(is_worth_by_size(kRates, {1000, 1000, 1000, false}));
   }
+}
+
+TEST(BlasOffloadCost, OfSeveralGpusIsOfTheLargestPartAndOfAllTransfers) {
+  // 2e12 operations take 0.2 s on one, 1.2 GB 0.12; each of two has A and half of B and C.
+  EXPECT_NEAR(gpus_seconds(kRates, {10'000, 10'000, 10'000, false}, 2), 1e-4 + 1.6e9 / 1.2e10,
+              1e-6);
+  EXPECT_NEAR(gpus_seconds(kRates, {40'000, 40'000, 40'000, false}, 2), 1e-4 + 6.4, 1e-6);
+  const ProductShape wide{1000, 9000, 1000, false}, tall{9000, 1000, 1000, false};
+  EXPECT_EQ(gpus_seconds(kRates, wide, 3), gpus_seconds(kRates, tall, 3));
+}
+
+TEST(BlasOffloadCost, DealsOutWhatPaysForTheStartOfTheOtherGpus) {
+  DealingDecision decision(kRates);
+  EXPECT_FALSE(decision.worth({1000, 1000, 1000, false}, 2));  // transfers alone take as long
+  const ProductShape large{10'000, 10'000, 10'000, false};     // saves 0.067 s of 0.2
+  int on_one = 0;
+  while (!decision.worth(large, 2)) ++on_one;
+  EXPECT_EQ(on_one, 7);
+  EXPECT_TRUE(decision.worth(large, 2));
+  EXPECT_FALSE(decision.worth({1000, 1000, 1000, false}, 2));
+  EXPECT_TRUE(DealingDecision(kRates).worth({40'000, 40'000, 40'000, false}, 2));
 }
 
 TEST(BlasOffloadCost, OfOneHugeProductPaysAtOnce) {

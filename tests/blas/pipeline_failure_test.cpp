@@ -1,5 +1,6 @@
 // Tests of the drop-in BLAS on the emulator: a GPU without memory, and failures of CUDA at every
 // point of a product.
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -10,21 +11,26 @@
 #include <unistd.h>
 
 #include "blas/offload.h"
-#include "blas/pipeline.h"
+#include "device.h"
 #include "memory.h"
-#include "owned_product.h"
+#include "multiply_on.h"
 
 namespace {
-int records_until_failure = -1;  // -1: never
+std::atomic<int> records_until_failure{-1};  // -1: never
+std::atomic<int> failing_device{-1};         // -1: all
 size_t largest_allocation = SIZE_MAX;
 }  // namespace
 
 // Replaces the emulator's function, which records nothing since its streams are empty.
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
   if (event == nullptr) return cudaErrorInvalidResourceHandle;
-  if (records_until_failure == 0) return cudaErrorLaunchFailure;
-  if (records_until_failure > 0) --records_until_failure;
-  return cudaSuccess;
+  int device = 0;
+  cudaGetDevice(&device);
+  if (failing_device >= 0 && device != failing_device) return cudaSuccess;
+  int left = records_until_failure;
+  while (left > 0 && !records_until_failure.compare_exchange_weak(left, left - 1)) {
+  }
+  return left == 0 ? cudaErrorLaunchFailure : cudaSuccess;
 }
 
 // Replaces the emulator's function, with as much free memory as a test sets.
@@ -39,27 +45,27 @@ namespace {
 constexpr PipelineLimits kRoomy{{1'000'000, 8, 4}, 4096, 1 << 20};
 
 TEST(BlasPipelineFailure, GivesUpWhereMemoryIsTooSmallAndStaysUsable) {
-  Pipeline pipeline({{1'500, 8, 4}, 100, 0});
+  Gpu gpu(0, {{1'500, 8, 4}, 100, 0});
   OwnedProduct large(false, false, 70, 90, 50, 1);
-  EXPECT_FALSE(pipeline.multiply(large.product()));
+  EXPECT_FALSE(multiply_on(large, &gpu));
   EXPECT_TRUE(large.unchanged());
-  EXPECT_FALSE(pipeline.broken());
+  EXPECT_FALSE(gpu.is_lost());
   OwnedProduct small(false, false, 8, 8, 8, 1);
-  EXPECT_TRUE(pipeline.multiply(small.product()));
+  EXPECT_TRUE(multiply_on(small, &gpu));
   EXPECT_EQ(small.wrong(), 0);
 }
 
 TEST(BlasPipelineFailure, TakesSmallerTilesWhereDeviceMemoryIsTaken) {
-  Pipeline pipeline(kRoomy);
+  Gpu gpu(0, kRoomy);
   OwnedProduct product(false, false, 70, 90, 50, 1);  // 71 KiB uncut
   largest_allocation = 40'000;
-  EXPECT_TRUE(pipeline.multiply(product.product()));
+  EXPECT_TRUE(multiply_on(product, &gpu));
   largest_allocation = 1'000;
   OwnedProduct another(false, false, 90, 70, 50, 1);
-  EXPECT_FALSE(pipeline.multiply(another.product()));
+  EXPECT_FALSE(multiply_on(another, &gpu));
   EXPECT_TRUE(another.unchanged());
   largest_allocation = SIZE_MAX;
-  EXPECT_TRUE(pipeline.multiply(another.product()));
+  EXPECT_TRUE(multiply_on(another, &gpu));
   EXPECT_EQ(product.wrong(), 0);
   EXPECT_EQ(another.wrong(), 0);
 }
@@ -69,20 +75,63 @@ TEST(BlasPipelineFailure, LeavesTheRestToTheHostWhereCudaFails) {
   int untouched = 0;
   int finished_by_host = 0;
   for (int records = 0;; ++records) {
-    Pipeline pipeline({{5'000, 8, 4}, 300, 0});
+    Gpu gpu(0, {{5'000, 8, 4}, 300, 0});
     OwnedProduct product(false, true, 40, 48, 24, 0.5f);
     records_until_failure = records;
-    const bool done = pipeline.multiply(product.product());
-    const bool failed = records_until_failure == 0 && pipeline.broken();
+    const bool done = multiply_on(product, &gpu);
+    const bool failed = records_until_failure == 0 && gpu.is_lost();
     records_until_failure = -1;
     EXPECT_EQ(done ? product.wrong() : 0, 0) << records;
     EXPECT_TRUE(done || product.unchanged()) << records;
-    EXPECT_EQ(pipeline.broken(), failed);
+    EXPECT_EQ(gpu.is_lost(), failed);
     if (!failed) break;
     ++(done ? finished_by_host : untouched);
   }
   EXPECT_GT(untouched, 3);
   EXPECT_GT(finished_by_host, 50);
+}
+
+// A worker is lost at any point of its share: the others, or the host, compute the rest.
+TEST(BlasPipelineFailure, OtherGpusTakeTheTilesOfOneThatFails) {
+  if (emulator::device_count() < 3) GTEST_SKIP() << "MYGEMM_EMULATED_DEVICES is less than 3";
+  constexpr PipelineLimits kLimits{{1'000'000, 8, 8}, 100, 0};
+  for (const int device : {0, 1, 2}) {
+    int lost = 0;
+    for (int records = 0;; records += 7) {
+      Gpu gpus[] = {{0, kLimits}, {1, kLimits}, {2, kLimits}};
+      OwnedProduct product(true, false, 56, 64, 24, 0.5f);
+      failing_device = device;
+      records_until_failure = records;
+      const bool done = multiply_on(product, &gpus[0], &gpus[1], &gpus[2]);
+      records_until_failure = -1;
+      failing_device = -1;
+      EXPECT_EQ(done ? product.wrong() : 0, 0) << device << ' ' << records;
+      EXPECT_TRUE(done || product.unchanged()) << device << ' ' << records;
+      EXPECT_TRUE(done || device == 0);  // its tiling is all that is lost with the first one
+      for (const Gpu& gpu : gpus) EXPECT_TRUE(!gpu.is_lost() || gpu.device() == device);
+      if (!gpus[device].is_lost()) break;
+      ++lost;
+    }
+    EXPECT_GT(lost, 5) << device;
+  }
+}
+
+TEST(BlasPipelineFailure, TheHostTakesTheTilesOfGpusThatAllFail) {
+  if (emulator::device_count() < 2) GTEST_SKIP() << "MYGEMM_EMULATED_DEVICES is less than 2";
+  constexpr PipelineLimits kLimits{{1'000'000, 8, 8}, 100, 0};
+  int finished_by_host = 0;
+  for (int records = 0;; records += 5) {
+    Gpu first(0, kLimits), second(1, kLimits);
+    OwnedProduct product(false, false, 56, 64, 24, -0.5f);
+    records_until_failure = records;
+    const bool done = multiply_on(product, &first, &second);
+    records_until_failure = -1;
+    EXPECT_EQ(done ? product.wrong() : 0, 0) << records;
+    EXPECT_TRUE(done || product.unchanged()) << records;
+    if (!first.is_lost() && !second.is_lost()) break;
+    finished_by_host += done && first.is_lost() && second.is_lost() ? 1 : 0;
+  }
+  EXPECT_GT(finished_by_host, 5);
 }
 
 TEST(BlasPipelineFailure, ProcessesThatShareADeviceHaveEqualPartsOfHalfOfIt) {
@@ -112,10 +161,15 @@ TEST(BlasPipelineFailure, ProcessesThatShareADeviceHaveEqualPartsOfHalfOfIt) {
   std::ifstream stream(path);
   const std::string said{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   unlink(path);
-  const std::string expected =
-      "mygemm: process " + std::to_string(getpid()) + ", device 0: the GPU is lost: ";
-  const bool once = said.starts_with(expected) && said.find('\n') == said.size() - 1;
-  std::_Exit(taken && lost.unchanged() && !offload_is_possible() && once ? 0 : 2);
+  std::string expected;
+  for (int device = 0; device < emulator::device_count(); ++device) {
+    const bool last = device == emulator::device_count() - 1;
+    expected += "mygemm: process " + std::to_string(getpid()) + ", device " +
+                std::to_string(device) +
+                ": the GPU is lost: unspecified launch failure; products are computed on " +
+                (last ? "the host" : "the others") + " from now on\n";
+  }
+  std::_Exit(taken && lost.unchanged() && !offload_is_possible() && said == expected ? 0 : 2);
 }
 
 TEST(BlasPipelineFailure, AGpuThatIsLostIsToldOfOnce) {

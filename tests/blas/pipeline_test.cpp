@@ -9,13 +9,13 @@
 #include <gtest/gtest.h>
 
 #include "blas/host.h"
-#include "blas/pipeline.h"
-#include "owned_product.h"
+#include "multiply_on.h"
 
 namespace mygemm::blas {
 namespace {
 
-constexpr PipelineLimits kRoomy{{1'000'000, 8, 4}, 4096, 1 << 20};
+constexpr PipelineLimits kRoomy{{1'000'000, 8, 4, 10'000}, 4096, 1 << 20};
+constexpr PipelineLimits kCutsBoth{{1'000'000, 8, 4}, 200, 0};
 constexpr PipelineLimits kCutsK{{4'000, 8, 4}, 100, 0};
 constexpr PipelineLimits kCutsAll{{12'000, 8, 4}, 50, 0};
 
@@ -30,17 +30,18 @@ void expect_cut(const Product& product, const PipelineLimits& limits, bool m, bo
 TEST(BlasPipeline, ComputesProductsCutInEveryWay) {
   const OwnedProduct sample(false, false, 70, 90, 50, 0);
   expect_cut(sample.product(), kRoomy, false, true, false);
+  expect_cut(sample.product(), kCutsBoth, true, true, false);
   expect_cut(sample.product(), kCutsK, true, true, true);
-  for (const PipelineLimits& limits : {kRoomy, kCutsAll, kCutsK}) {
-    Pipeline pipeline(limits);
+  for (const PipelineLimits& limits : {kRoomy, kCutsBoth, kCutsAll, kCutsK}) {
+    Gpu gpu(0, limits);
     for (const bool transa : {false, true}) {
       for (const bool transb : {false, true}) {
         for (const float beta : {0.0f, 1.0f, -0.5f}) {
           OwnedProduct wide(transa, transb, 70, 90, 50, beta);
-          EXPECT_TRUE(pipeline.multiply(wide.product()));
+          EXPECT_TRUE(multiply_on(wide, &gpu));
           EXPECT_EQ(wide.wrong(), 0) << transa << transb << beta;
           OwnedProduct tall(transa, transb, 101, 33, 64, beta);
-          EXPECT_TRUE(pipeline.multiply(tall.product()));
+          EXPECT_TRUE(multiply_on(tall, &gpu));
           EXPECT_EQ(tall.wrong(), 0) << transa << transb << beta;
         }
       }
@@ -49,23 +50,23 @@ TEST(BlasPipeline, ComputesProductsCutInEveryWay) {
 }
 
 TEST(BlasPipeline, ComputesProductsOfOneRowOrColumnOrStep) {
-  Pipeline pipeline(kCutsAll);
+  Gpu gpu(0, kCutsAll);
   for (const auto& [m, n, k] : {std::array{1, 80, 40}, {80, 1, 40}, {40, 40, 1}, {1, 1, 1}}) {
     OwnedProduct product(false, true, m, n, k, 2);
-    EXPECT_TRUE(pipeline.multiply(product.product()));
+    EXPECT_TRUE(multiply_on(product, &gpu));
     EXPECT_EQ(product.wrong(), 0) << m << ' ' << n << ' ' << k;
   }
 }
 
 TEST(BlasPipeline, DoesNotReadCWhereBetaIsZero) {
-  Pipeline pipeline(kCutsAll);
+  Gpu gpu(0, kCutsAll);
   OwnedProduct product(false, false, 70, 90, 50, 0);
   for (int64_t j = 0; j < 90; ++j) {
     for (int64_t i = 0; i < 70; ++i) {
       product.product().c[i + j * product.product().ldc] = std::numeric_limits<float>::quiet_NaN();
     }
   }
-  EXPECT_TRUE(pipeline.multiply(product.product()));
+  EXPECT_TRUE(multiply_on(product, &gpu));
   EXPECT_EQ(product.wrong(), 0);
 }
 
@@ -74,12 +75,12 @@ TEST(BlasPipeline, DoesNotReadCWhereBetaIsZero) {
 TEST(BlasPipeline, NarrowLastTilesFitTheirBuffers) {
   const PipelineLimits limits{{20'000, 40, 2}, 512, 0};
   for (const bool trans : {false, true}) {
-    Pipeline pipeline(limits);
+    Gpu gpu(0, limits);
     OwnedProduct wide(trans, trans, 30, 90, 50, 0.5f);
-    EXPECT_TRUE(pipeline.multiply(wide.product()));
+    EXPECT_TRUE(multiply_on(wide, &gpu));
     EXPECT_EQ(wide.wrong(), 0);
     OwnedProduct tall(trans, trans, 90, 30, 50, 0.5f);
-    EXPECT_TRUE(pipeline.multiply(tall.product()));
+    EXPECT_TRUE(multiply_on(tall, &gpu));
     EXPECT_EQ(tall.wrong(), 0);
   }
 }
@@ -93,16 +94,17 @@ TEST(BlasPipeline, GivesTheSameBitsEveryTime) {
   constexpr int64_t kScale = 24;
   constexpr int kRounds = 25;
 #endif
-  const PipelineLimits limits{{20'000 * kScale * kScale, 8 * kScale, 4}, 512 * kScale, 0};
+  const PipelineLimits limits{
+      {20'000 * kScale * kScale, 8 * kScale, 4, 8'000 * kScale * kScale}, 512 * kScale, 0};
   OwnedProduct on_host(false, true, 70 * kScale, 90 * kScale, 40 * kScale, 0.5f);
   OwnedProduct on_gpu(false, true, 70 * kScale, 90 * kScale, 40 * kScale, 0.5f);
   expect_cut(on_gpu.product(), limits, false, true, false);
   multiply_on_host(on_host.product());
-  Pipeline pipeline(limits);
+  Gpu gpu(0, limits);
   std::vector<float> first;
   for (int round = 0; round < kRounds; ++round) {
     on_gpu.reset();
-    ASSERT_TRUE(pipeline.multiply(on_gpu.product()));
+    ASSERT_TRUE(multiply_on(on_gpu, &gpu));
     if (round == 0) first = on_gpu.c();
     EXPECT_EQ(std::memcmp(on_gpu.c().data(), first.data(), first.size() * sizeof(float)), 0);
   }

@@ -1,5 +1,7 @@
 // Tests of the drop-in BLAS: tiles cover C once and fit the device; pieces cover a tile once and
 // fit a staging buffer.
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -35,12 +37,18 @@ TEST(BlasTiling, CoversEveryElementOnceWithinTheLimit) {
   for (int round = 0; round < 500; ++round) {
     const Product p = shape(random.integer(1, 150), random.integer(1, 150), random.integer(1, 150),
                             random.integer(0, 1) == 1, random.integer(0, 1) == 1);
-    const TilingLimits limits{random.integer(3200, 40'000), 8, random.integer(1, 16)};
+    const TilingLimits limits{random.integer(3200, 60'000), 8, random.integer(1, kMostPanels),
+                              random.integer(0, 2000)};
     const auto tiling = choose_tiling(p, limits);
     ASSERT_TRUE(tiling) << p.m << ' ' << p.n << ' ' << p.k << ' ' << limits.device_floats;
     EXPECT_LE(device_floats(p, *tiling), limits.device_floats);
     EXPECT_GE(tiling->blocks_k * tiling->tile_k, p.k);
-    const std::vector<Rect> tiles = tiles_of_result(p, *tiling);
+    std::vector<Rect> tiles;
+    const int64_t parts = random.integer(1, 5);
+    for (int64_t part = 0; part < parts; ++part) {
+      const std::vector<Rect> of_part = tiles_of_result(p, *tiling, part, parts);
+      tiles.insert(tiles.end(), of_part.begin(), of_part.end());
+    }
     EXPECT_EQ(coverage(p.m, p.n, tiles), std::vector<int>(static_cast<size_t>(p.m * p.n), 1));
     for (const Rect& tile : tiles) {
       EXPECT_LE(tile.rows, tiling->tile_m);
@@ -55,12 +63,63 @@ TEST(BlasTiling, CoversEveryElementOnceWithinTheLimit) {
   EXPECT_GT(cut_k, 50);
 }
 
+// The slots of an operand, which panels have in turn.
+class Slots {
+ public:
+  explicit Slots(int64_t count) : panels_(static_cast<size_t>(count), -1) {}
+  // The transfers that the panel needs.
+  int load(int64_t panel) {
+    if (std::count(panels_.begin(), panels_.end(), panel) > 0) return 0;
+    panels_[turn_++ % panels_.size()] = panel;
+    return 1;
+  }
+
+ private:
+  std::vector<int64_t> panels_;
+  size_t turn_ = 0;
+};
+
+TEST(BlasTiling, TilesNeedOnePanelMoreAtATime) {
+  int64_t most_groups = 0;
+  for (const int64_t floats : {5'000'000, 500'000, 200'000}) {
+    for (const auto& [m, n] : {std::pair{1024, 1024}, {512, 1024}, {1024, 384}}) {
+      const Product p = shape(m, n, 320);
+      const auto tiling = choose_tiling(p, {floats, 8, kMostPanels, 64 * 64});
+      ASSERT_TRUE(tiling);
+      ASSERT_EQ(tiling->blocks_k, 1);
+      const int64_t staying = tiling->a_stays ? tiling->blocks_m : tiling->blocks_n;
+      const int64_t streaming = tiling->a_stays ? tiling->blocks_n : tiling->blocks_m;
+      const int64_t groups = (staying + tiling->staying - 1) / tiling->staying;
+      most_groups = std::max(most_groups, groups);
+      for (const int64_t parts : {1, 2, 3}) {
+        int64_t of_a = 0, of_b = 0;
+        for (int64_t part = 0; part < parts; ++part) {
+          Slots a(tiling->slots_of_a()), b(tiling->slots_of_b());
+          for (bool first = true; const Rect& tile : tiles_of_result(p, *tiling, part, parts)) {
+            const int loads_a = a.load(tile.row), loads_b = b.load(tile.col);
+            of_a += loads_a;
+            of_b += loads_b;
+            const bool begins = first || loads_a + loads_b < 2;  // of a group: at most two
+            EXPECT_TRUE(begins || groups > 1) << m << ' ' << n << ' ' << floats;
+            first = false;
+          }
+        }
+        // Every GPU needs all panels that stay, and its own of the others once for each group.
+        EXPECT_EQ(tiling->a_stays ? of_a : of_b, staying * parts);
+        EXPECT_LE(tiling->a_stays ? of_b : of_a, streaming * groups);
+      }
+    }
+  }
+  EXPECT_GT(most_groups, 2);
+}
+
 TEST(BlasTiling, KeepsTheSmallerOperandWhole) {
-  const TilingLimits roomy{int64_t{1} << 30, 256, 16};
+  const TilingLimits roomy{int64_t{1} << 30, 256, 16, 2048 * 2048};
   const auto wide = choose_tiling(shape(4096, 8192, 4096), roomy);
   ASSERT_TRUE(wide);
   EXPECT_TRUE(wide->a_stays);
   EXPECT_EQ(wide->blocks_m * wide->blocks_k, 1);
+  EXPECT_EQ(wide->slots_of_a(), 1);
   EXPECT_EQ(wide->tile_n, 512);
   const auto tall = choose_tiling(shape(8192, 4096, 4096), roomy);
   ASSERT_TRUE(tall);
@@ -69,11 +128,23 @@ TEST(BlasTiling, KeepsTheSmallerOperandWhole) {
   EXPECT_EQ(tall->tile_m, 512);
 }
 
-TEST(BlasTiling, KeepsTilesLargeWhereMemoryIsShort) {
-  const auto tiling = choose_tiling(shape(65'536, 65'536, 65'536), {int64_t{1} << 30, 256, 16});
+TEST(BlasTiling, CutsBothSidesWhereTilesAreLargeEnough) {
+  const auto tiling =
+      choose_tiling(shape(16'384, 32'768, 4096), {int64_t{2} << 30, 256, 16, 2048 * 2048});
   ASSERT_TRUE(tiling);
-  EXPECT_GE(tiling->tile_m, 2048);
-  EXPECT_GE(tiling->tile_n, 2048);
+  EXPECT_EQ(tiling->tile_m, 2048);
+  EXPECT_EQ(tiling->tile_n, 2048);
+  EXPECT_EQ(tiling->staying, 8);
+}
+
+TEST(BlasTiling, KeepsTilesLargeWhereMemoryIsShort) {
+  for (const int64_t floats : {int64_t{2} << 30, int64_t{1} << 30, int64_t{1} << 28}) {
+    const auto tiling =
+        choose_tiling(shape(65'536, 65'536, 65'536), {floats, 256, 16, 2048 * 2048});
+    ASSERT_TRUE(tiling);
+    EXPECT_GE(tiling->tile_m, 2048) << floats;
+    EXPECT_GE(tiling->tile_n, 2048) << floats;
+  }
 }
 
 TEST(BlasTiling, SaysSoWhereNothingFits) {

@@ -38,4 +38,12 @@ const Device& device() {
   return chosen;
 }
 
+int device_count() {
+  static const int count = [] {
+    const char* text = std::getenv("MYGEMM_EMULATED_DEVICES");
+    return text ? std::atoi(text) : 1;
+  }();
+  return count;
+}
+
 }  // namespace emulator

@@ -1,6 +1,7 @@
 // Emulator of the CUDA runtime: the pretend device, one of a few real ones chosen by the
 // environment variable MYGEMM_EMULATED_CC (its compute capability, e.g. 75; default 90), with as
-// many multiprocessors as MYGEMM_EMULATED_SMS says, if it does.
+// many multiprocessors as MYGEMM_EMULATED_SMS says, if it does. MYGEMM_EMULATED_DEVICES says how
+// many of them there are (default 1), with one memory.
 #pragma once
 
 namespace emulator {
@@ -20,8 +21,11 @@ inline constexpr int kRegistersPerSm = 65536;
 inline constexpr int kSharedPerBlockDefault = 48 << 10;
 inline constexpr int kSharedReservedPerBlock = 1 << 10;
 
-// The device of this process. Ends the process where MYGEMM_EMULATED_CC is none that is known.
+// The devices of this process, all alike. Ends the process where MYGEMM_EMULATED_CC is none that is
+// known.
 const Device& device();
+
+int device_count();
 
 // A thread has a context once it has called the runtime for more than a question. What the driver
 // is asked before that fails.

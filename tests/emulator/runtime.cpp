@@ -30,6 +30,7 @@ std::mutex lock;
 std::atomic<cudaError_t> sticky_error = cudaSuccess;  // until cudaDeviceReset()
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local bool context_is_current = false;
+thread_local int current_device = 0;
 thread_local cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
 
 cudaError_t done(cudaError_t error) {
@@ -37,6 +38,8 @@ cudaError_t done(cudaError_t error) {
   if (error != cudaSuccess) last_error = error;
   return error;
 }
+
+bool is_device(int ordinal) { return ordinal >= 0 && ordinal < emulator::device_count(); }
 
 bool copy_is_legal(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   const Place to_place = emulator::place_of(to, bytes);
@@ -117,23 +120,24 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel,
 // ---- device ----
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
+  *count = emulator::device_count();
   return done(cudaSuccess);
 }
 
 cudaError_t cudaGetDevice(int* ordinal) {
-  *ordinal = 0;
+  *ordinal = current_device;
   return done(cudaSuccess);
 }
 
 cudaError_t cudaSetDevice(int ordinal) {
-  if (ordinal != 0) return done(cudaErrorInvalidDevice);
+  if (!is_device(ordinal)) return done(cudaErrorInvalidDevice);
   context_is_current = true;
+  current_device = ordinal;
   return done(cudaSuccess);
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int ordinal) {
-  if (ordinal != 0) return done(cudaErrorInvalidDevice);
+  if (!is_device(ordinal)) return done(cudaErrorInvalidDevice);
   switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock: *value = emulator::kThreadsPerBlock; break;
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = emulator::kSharedPerBlockDefault; break;
@@ -155,7 +159,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int ord
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int ordinal) {
-  if (ordinal != 0) return done(cudaErrorInvalidDevice);
+  if (!is_device(ordinal)) return done(cudaErrorInvalidDevice);
   *properties = {};
   std::snprintf(properties->name, sizeof properties->name, "%s", device().name);
   properties->totalGlobalMem = emulator::kDeviceMemoryBytes;

@@ -1,10 +1,10 @@
-"""The cuBLAS drop-in preloaded into programs on several GPUs of one machine: results against FP64,
-the same bits every run, and calls counted in every process. Skipped where there are fewer than two
-GPUs.
+"""The cuBLAS drop-in preloaded into programs on several GPUs of one machine, and the drop-in BLAS
+beside it, which uses them all: results against FP64, the same bits every run, and calls counted in
+every process. Skipped where there are fewer than two GPUs.
 
 Usage: scale_out_test.py DROP_IN [unittest options]. The examples of PyTorch and JAX check their own
-results and print their bits. All programs run at the same time, before the tests; those whose
-Python packages are missing are skipped. Exits with 77 where no test ran.
+results and print their bits. The programs run before the tests, those that share GPUs at the same
+time; those whose Python packages are missing are skipped. Exits with 77 where no test ran.
 """
 import concurrent.futures
 import importlib.util
@@ -61,6 +61,13 @@ def programs(folder):
     yield ("cublasmp", 0), (MP_CLIENT, folder), {"count": GPUS}
 
 
+def programs_alone():
+    """As above. Their tiles, and so their bits, depend on what memory of the GPU is free."""
+    for device, calls in ("0", "1"), ("all", "40"):
+        yield ("dealt", device), (CLIENT, "dealt", DROP_IN.with_name("libmygemm_blas.so"), calls), {
+            "preload": False, "MYGEMM_BLAS_OFFLOAD": "always", "MYGEMM_DEVICE": device}
+
+
 def device_count():
     """By a process of its own; 0 where CUDA's runtime is missing."""
     found = start(CLIENT, "count", preload=False)[0]
@@ -81,6 +88,8 @@ class Programs(unittest.TestCase):
             running = {key: pool.submit(start, *arguments, **keywords)
                        for key, arguments, keywords in programs(folder)}
             Programs.results = {key: job.result() for key, job in running.items()}
+        for key, arguments, keywords in programs_alone():
+            Programs.results[key] = start(*arguments, **keywords)
 
     def ranks_of(self, name, number=0):
         """The processes of a program, which must have ended well."""
@@ -147,6 +156,16 @@ class OneProcess(Programs):
         self.assertLess(max(answer["errors"]), FP32_ERROR)
         self.assertEqual(answer["same"], [True] * 15)
         self.assertRegex(report, r"cublasSgemm_v2 +20 taken, 0 forwarded")
+
+    def test_host_products_on_all_gpus_have_the_bits_of_one(self):
+        alone, of_one = self.answer("dealt", "0")
+        dealt, of_all = self.answer("dealt", "all")
+        self.assertLess(max(alone["errors"]), FP32_ERROR)
+        self.assertEqual(dealt["digests"], alone["digests"])
+        self.assertEqual(len(dealt["digests"]), 1)
+        self.assertRegex(of_one, r"process \d+, device 0\n")
+        self.assertRegex(of_all, r"process \d+, device 0, device 1")
+        self.assertRegex(of_all, r"sgemm_ +40 taken, 40 on the GPU")
 
     def test_a_handle_of_a_device_that_is_not_current_is_left_to_cublas(self):
         theirs, _ = self.answer("other_current", False)

@@ -3,7 +3,10 @@ each process, its result as a line of JSON. The libraries are called as bench/se
 them.
 
 Usage: several_gpus_client.py count | peer | other_current | host_products | cholesky
+       several_gpus_client.py dealt libmygemm_blas.so CALLS
 """
+import ctypes
+import hashlib
 import json
 import pathlib
 import sys
@@ -97,6 +100,24 @@ def host_products(cuda):
     c = np.empty((2048, 3000), np.float32, order="F")
     products.multiply(a, b, c)
     return {"errors": [worst_error(c, a, b)]}
+
+
+def dealt(_cuda):
+    """A product by sgemm_ of the drop-in BLAS, time and again: it pays for the start of the other
+    GPUs after some. Digests of the results that differ, and the error of rows of the last one."""
+    library, calls = ctypes.CDLL(sys.argv[2]), int(sys.argv[3])
+    n = 16384
+    a, b, c = random(n, n), random(n, n, seed=2), np.empty((n, n), np.float32, order="F")
+    extent, one, zero = ctypes.byref(ctypes.c_int(n)), ctypes.c_float(1), ctypes.c_float(0)
+    pointers = [ctypes.c_void_p(x.ctypes.data) for x in (a, b, c)]
+    digests = set()
+    for call in range(calls):
+        library.sgemm_(b"N", b"N", extent, extent, extent, ctypes.byref(one), pointers[0], extent,
+                       pointers[1], extent, ctypes.byref(zero), pointers[2], extent)
+        if call in (0, calls - 1):
+            digests.add(hashlib.sha256(c.T).hexdigest())
+    rows = np.random.default_rng(3).choice(n, 16, replace=False)
+    return {"digests": sorted(digests), "errors": [worst_error(c[rows], a[rows], b)]}
 
 
 def cholesky(cuda):

@@ -1,0 +1,87 @@
+// See dealing.h.
+#include "dealing.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "host.h"
+#include "host/host.h"
+#include "host/parallel.h"
+#include "host/thread_pool.h"
+
+namespace mygemm::blas {
+namespace {
+
+// A worker's part in a product.
+struct Work {
+  Gpu* gpu;
+  const Product* product;
+  const Tiling* tiling;
+  TileShares* shares;
+  int worker;
+  int threads;  // of the caller's loops
+
+  void run() const {
+    gpu->compute(*product, *tiling, shares, worker);
+    shares->leave(worker);
+  }
+};
+
+void* run_on_thread(void* argument) {
+  const Work& work = *static_cast<const Work*>(argument);
+  host::set_num_threads(work.threads);
+  work.run();
+  return nullptr;
+}
+
+// The first one on this thread. Where no thread can be started, its GPU takes no part.
+void run_at_once(std::span<Work> works) {
+  std::vector<pthread_t> threads;
+  threads.reserve(works.size());
+  for (Work& work : works.subspan(1)) {
+    pthread_t thread;
+    if (host::start_thread(run_on_thread, &work, &thread)) {
+      threads.push_back(thread);
+    } else {
+      work.shares->leave(work.worker);
+    }
+  }
+  works.front().run();
+  for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+}
+
+std::vector<std::vector<Rect>> shares_of(const Product& product, const Tiling& tiling,
+                                         size_t workers) {
+  std::vector<std::vector<Rect>> shares;
+  for (size_t worker = 0; worker < workers; ++worker) {
+    shares.push_back(tiles_of_result(product, tiling, static_cast<int64_t>(worker),
+                                     static_cast<int64_t>(workers)));
+  }
+  return shares;
+}
+
+}  // namespace
+
+bool multiply(const Product& product, std::span<Gpu* const> gpus) {
+  const std::optional<Tiling> tiling = gpus.front()->choose_tiling(product);
+  if (!tiling) return false;
+  TileShares shares(shares_of(product, *tiling, gpus.size()));
+  std::vector<Work> works;
+  for (Gpu* const gpu : gpus) {
+    works.push_back(
+        {gpu, &product, &*tiling, &shares, static_cast<int>(works.size()), host::num_threads()});
+  }
+  run_at_once(works);
+  // Tiles may have been given back after other GPUs had ended.
+  for (const Work& work : works) {
+    if (!shares.all_are_taken()) work.run();
+  }
+  if (shares.none_is_taken()) return false;
+  while (const std::optional<Rect> tile = shares.take(0)) multiply_on_host(product.part(*tile));
+  return true;
+}
+
+}  // namespace mygemm::blas
