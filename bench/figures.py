@@ -34,7 +34,7 @@ FILES = {**tables.FILES, "builds": "debian-builds.json"}
 MARK = re.compile(r"(\d[\d.]*)(<!-- (\w+); ([^;>]+); ([^;>]+?) -->)")
 ANY_MARK = re.compile(r"<!--(?!.*: (?:begin|end) -->)[^>]*;[^>]*-->")
 # The scripts that write blocks; tests compare each block with its run.
-WRITERS = r"bench/(?:accuracy|blas_offload|drop_in|kernel_tables|tables)\.py(?: \w+)?"
+WRITERS = r"bench/(?:accuracy|blas_offload|drop_in|kernel_tables|scalapack|tables)\.py(?: \w+)?"
 SPEED = r"times (?:as (?:fast|slow|long)|the (?:speed|time|rate)|cuBLAS\S*|faster|slower|longer)"
 UNIT = (rf"(?:[µmn]?s|seconds?|minutes?|hours?|[GT]FLOP/s|[GTMK]i?B/s|%|[GM]Hz|W|clocks?|cycles"
         rf"|points?|ulp|{SPEED})")

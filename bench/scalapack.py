@@ -4,12 +4,14 @@ distributed matrices in host memory, by one rank and by several.
 
 Usage: scalapack.py DROP_IN --out FILE [--size N] [--host-size N] [--ranks 1,2] [--blocks 1024,4096]
                     [--scalapack LIBRARY] [--mpirun COMMAND] [--timeout S] [--commit HASH]
+       scalapack.py --table FILE [--write DOCUMENT | --check DOCUMENT]
        scalapack.py --rank LIBRARY N CALLS      a rank, started by mpirun
 
 DROP_IN is libmygemm_blas.so. Matrices are N x N, their columns of blocks dealt out to the ranks, a
 GPU for each. --blocks are values of MYGEMM_PBLAS_BLOCK. The host's own time is of --host-size, with
-MYGEMM_BLAS_OFFLOAD=never and all processors for one rank. Each result is compared with A (B x) for a
-random x; bench/tables.py makes the table of docs/scale-out.md. Needs Open MPI, ScaLAPACK and NumPy.
+MYGEMM_BLAS_OFFLOAD=never and all processors for one rank. Each result is compared with A (B x) for
+a random x. With --table, prints a result's table, or puts it into a document, or compares. To
+measure it needs Open MPI, ScaLAPACK and NumPy.
 """
 import argparse
 import ctypes
@@ -22,10 +24,10 @@ import subprocess
 import sys
 import time
 
-import numpy
-
 import blas_offload
+import blocks
 
+TABLE = "bench/scalapack.py"
 BLOCK = 256  # of the distribution
 LARGEST_ERROR = 1e-5  # of C x, as a share of its norm
 int_, float_, by = ctypes.c_int, ctypes.c_float, ctypes.byref
@@ -66,6 +68,7 @@ class Grid:
 
 def be_rank(library, n, calls):
     """Rank 0 prints the seconds of each call but the first, and the error of the result."""
+    import numpy  # of the machine that measures
     grid = Grid(library)
     generator = numpy.random.default_rng(grid.rank)
 
@@ -78,7 +81,7 @@ def be_rank(library, n, calls):
         return numpy.zeros(shape, dtype=numpy.float32)
 
     parts = [grid.matrix(n, columns, fill) for columns, fill in
-             ((n, random), (n, random), (n, zeros), (1, random), (1, zeros), (1, zeros), (1, zeros))]
+             ((n, random), (n, random), (n, zeros), (1, random), *[(1, zeros)] * 3)]
     a, b, c, x, bx, for_abx, for_cx = (arguments for _, arguments in parts)
     abx, cx = (part for part, _ in parts[-2:])
     seconds = []
@@ -120,14 +123,33 @@ def run_job(arguments, ranks, size, calls, **settings):
     return {"ranks": ranks, "size": size, "ms": statistics.median(found["seconds"]) * 1e3, **found}
 
 
+def lines_of(record):
+    for job in [*record["jobs"], record["host"]]:
+        on_gpus = "block" in job
+        yield [f"{job['size']}³", job["ranks"],
+               "a GPU for each rank" if on_gpus else f"{record['threads']} processors",
+               job.get("block", ""), blas_offload.three_digits(job["ms"]),
+               blas_offload.three_digits(2e-9 * job["size"] ** 3 / job["ms"])]
+
+
+def show_table(arguments):
+    record = json.loads(arguments.table.read_text())
+    blocks.put(arguments, TABLE, blocks.table(
+        ["PSGEMM", "ranks", "on", "`MYGEMM_PBLAS_BLOCK`", "ms", "TFLOP/s"], lines_of(record)) + (
+        f"\n{max(job['ranks'] for job in record['jobs'])} × {record['device']}, "
+        f"{record['threads']} processors of an {record['processor']}, {record['date'][:10]}, "
+        f"commit {record['commit']}; bench/results/{arguments.table.name}.\n"))
+
+
 def numbers(text):
     return [int(number) for number in text.split(",")]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("drop_in", type=lambda name: pathlib.Path(name).resolve(strict=True))
-    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("drop_in", nargs="?",
+                        type=lambda name: pathlib.Path(name).resolve(strict=True))
+    parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--size", type=int, default=32768)
     parser.add_argument("--host-size", type=int, default=16384)
     parser.add_argument("--ranks", type=numbers, default=[1, 2])
@@ -136,7 +158,15 @@ def main():
     parser.add_argument("--mpirun", default="mpirun.openmpi")
     parser.add_argument("--timeout", type=float, default=300, help="seconds of a job")
     parser.add_argument("--commit", default="unknown")
+    parser.add_argument("--table", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--write", type=pathlib.Path, metavar="DOCUMENT")
+    parser.add_argument("--check", type=pathlib.Path, metavar="DOCUMENT")
     arguments = parser.parse_args()
+    if arguments.table:
+        show_table(arguments)
+        return
+    if not arguments.drop_in or not arguments.out:
+        parser.error("which libmygemm_blas.so, and which file for the result?")
     jobs = [{**run_job(arguments, ranks, arguments.size, 2, MYGEMM_BLAS_OFFLOAD="by-size",
                        MYGEMM_PBLAS_BLOCK=str(block)), "block": block}
             for ranks in arguments.ranks for block in arguments.blocks]

@@ -54,11 +54,10 @@ void run_at_once(std::span<Work> works) {
 }
 
 std::vector<std::vector<Rect>> shares_of(const Product& product, const Tiling& tiling,
-                                         size_t workers) {
+                                         int workers) {
   std::vector<std::vector<Rect>> shares;
-  for (size_t worker = 0; worker < workers; ++worker) {
-    shares.push_back(tiles_of_result(product, tiling, static_cast<int64_t>(worker),
-                                     static_cast<int64_t>(workers)));
+  for (int worker = 0; worker < workers; ++worker) {
+    shares.push_back(tiles_of_result(product, tiling, worker, workers));
   }
   return shares;
 }
@@ -68,11 +67,14 @@ std::vector<std::vector<Rect>> shares_of(const Product& product, const Tiling& t
 bool multiply(const Product& product, std::span<Gpu* const> gpus) {
   const std::optional<Tiling> tiling = gpus.front()->choose_tiling(product);
   if (!tiling) return false;
-  TileShares shares(shares_of(product, *tiling, gpus.size()));
+  const int threads = host::num_threads();
+  const int workers = static_cast<int>(gpus.size());
+  TileShares shares(shares_of(product, *tiling, workers));
+  if (workers > 1) host::prepare_threads(std::min(threads, workers * kMostCopyingThreads));
   std::vector<Work> works;
-  for (Gpu* const gpu : gpus) {
-    works.push_back(
-        {gpu, &product, &*tiling, &shares, static_cast<int>(works.size()), host::num_threads()});
+  for (int worker = 0; worker < workers; ++worker) {
+    Gpu* const gpu = gpus[static_cast<size_t>(worker)];
+    works.push_back({gpu, &product, &*tiling, &shares, worker, threads});
   }
   run_at_once(works);
   // Tiles may have been given back after other GPUs had ended.

@@ -27,7 +27,7 @@ double bytes_of(const ProductShape& shape) {
 const OffloadRates kMeasuredRates{.host_flops = 72e9,
                                   .host_bytes = 100e9,
                                   .transfer_bytes = 43e9,
-                                  .transfers_bytes = 54e9,
+                                  .transfers_bytes = 85e9,
                                   .gpu_flops = 97e12,
                                   .gpu_call_seconds = 120e-6,
                                   .gpu_start_seconds = 0.34};

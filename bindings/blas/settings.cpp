@@ -63,7 +63,7 @@ DeviceChoice read_device_choice() {
 
 int read_pblas_block() {
   const bool to_gpu = offload_is_built() && offload_choice() != OffloadChoice::kNever;
-  const int unset = to_gpu ? 1024 : 0;
+  const int unset = to_gpu ? 4096 : 0;
   const std::string_view value = variable("MYGEMM_PBLAS_BLOCK");
   if (value.empty()) return unset;
   constexpr int kMost = 65536;

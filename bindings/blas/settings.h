@@ -23,7 +23,7 @@ DeviceChoice device_choice();
 // processes of a node.
 int processes_on_a_device(int devices);
 
-// MYGEMM_PBLAS_BLOCK: the k that PBLAS cuts single-precision products to, 0: its own. Unset: 1024
+// MYGEMM_PBLAS_BLOCK: the k that PBLAS cuts single-precision products to, 0: its own. Unset: 4096
 // where products may go to a GPU, else PBLAS's own. It depends on nothing that ranks with equal
 // settings could differ in: they would wait for each other for ever.
 int pblas_block();

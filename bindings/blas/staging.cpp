@@ -129,16 +129,31 @@ void Download::ask(int64_t piece) {
   state(piece).asked.store(piece, std::memory_order_release);
 }
 
-// The number of a strip that has arrived; -1: there is none now.
+// Asks whether one piece more has arrived: one thread at a time and now and then, since each
+// question is a call of the driver, under its lock.
+bool Download::is_known_to_arrive() {
+  constexpr std::chrono::microseconds kBetweenQuestions{20};
+  const std::unique_lock lock(asking_, std::try_to_lock);
+  if (!lock || arrived_ == strips_.pieces().count()) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - asked_last_ < kBetweenQuestions) return false;
+  asked_last_ = now;
+  const int64_t piece = arrived_;
+  const bool asked_for = state(piece).asked.load(std::memory_order_acquire) == piece;
+  if (!asked_for || !ring_->at(piece).copied.has_happened()) return false;
+  ++arrived_;
+  return true;
+}
+
+// The number of a strip that has arrived; -1: none is known to.
 int64_t Download::take() {
-  const std::lock_guard lock(taking_);
-  if (is_finished()) return -1;
-  if (strips_.piece_of(next_) == arrived_) {
-    const bool asked = state(arrived_).asked.load(std::memory_order_acquire) == arrived_;
-    if (!asked || !ring_->at(arrived_).copied.has_happened()) return -1;
-    ++arrived_;
-  }
-  return next_++;
+  do {
+    int64_t strip = next_;
+    while (strip < arrived_ * strips_.of_a_piece()) {
+      if (next_.compare_exchange_weak(strip, strip + 1)) return strip;
+    }
+  } while (is_known_to_arrive());
+  return -1;
 }
 
 bool Download::store_next() {

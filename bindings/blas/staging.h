@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -103,11 +104,14 @@ class Download {
   Download(const DeviceMatrix& from, float* to, int64_t ldc, const Rect& tile,
            const Event& computed, const Stream& stream, StagingRing* ring);
 
-  // Stores a strip that has arrived. False where there is none now. Any number of threads calls it,
+  // Stores a strip that has arrived. False where none is known to. Any number of threads calls it,
   // with the device current.
   bool store_next();
   // Waits for the next piece, when no thread stores any.
-  void await_next() { ring_->at(arrived_).copied.wait(); }
+  void await_next() {
+    ring_->at(arrived_).copied.wait();
+    asked_last_ = {};
+  }
   bool is_finished() const { return next_ == strips_.count(); }
   double bytes_left() const;
 
@@ -139,6 +143,7 @@ class Download {
     return states_[static_cast<size_t>(piece % StagingRing::kBuffers)];
   }
   void ask(int64_t piece);
+  bool is_known_to_arrive();
   int64_t take();
 
   DeviceMatrix from_;
@@ -149,9 +154,10 @@ class Download {
   StagingRing* ring_;
   Strips strips_;
   std::array<State, StagingRing::kBuffers> states_;
-  std::mutex taking_;
-  int64_t arrived_ = 0;  // pieces
-  int64_t next_ = 0;     // strip
+  std::mutex asking_;
+  std::chrono::steady_clock::time_point asked_last_;  // whether a piece has arrived
+  std::atomic<int64_t> arrived_{0};                   // pieces
+  std::atomic<int64_t> next_{0};                      // strip
 };
 
 // Threads that copying so much is worth. Twelve keep the transfers of an H200 busy.

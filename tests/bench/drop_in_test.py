@@ -1,5 +1,5 @@
-"""bench/drop_in.py and blas_offload.py: failures of children are reasons, and the documents have
-the committed results. The programs that it measures need a GPU.
+"""bench/drop_in.py, blas_offload.py and scalapack.py: failures of children are reasons, and the
+documents have the committed results. The programs that they measure need a GPU.
 
 Usage: drop_in_test.py [unittest options]
 """
@@ -70,6 +70,10 @@ class Committed(unittest.TestCase):
 
     def test_offloaded_products(self):
         self.check("h200-blas-offload.json", "docs/drop-in.md", program="blas_offload.py")
+        self.check("h200-host-gpus.json", "docs/scale-out.md", program="blas_offload.py")
+
+    def test_scalapack(self):
+        self.check("h200-scalapack.json", "docs/scale-out.md", program="scalapack.py")
 
 
 if __name__ == "__main__":
