@@ -20,13 +20,14 @@ double bytes_of(const ProductShape& shape) {
 
 }  // namespace
 
-// Measured on an H200 with 16 cores of a contemporary Xeon (bench/results/h200-blas-offload.json),
-// except the host's rates. host_flops is OpenBLAS's with OPENBLAS_CORETYPE=SKYLAKEX there; without
-// it Debian's 0.3.21 does not know the processor and runs at a quarter of that. host_bytes is a
-// round figure for such a machine's memory, with which memory-bound products stay on the host.
+// Measured on H200s with 16 and 32 cores of a contemporary Xeon
+// (bench/results/h200-blas-offload.json and h200-host-gpus.json), but for round figures of what
+// other machines differ in. host_flops is OpenBLAS's where it knows the processor; Debian's 0.3.21
+// runs at a quarter of that where it does not. host_bytes and transfer_bytes keep products on the
+// host that are bound by memory or by the way back from the GPU; squares reach 43e9 bytes a second.
 const OffloadRates kMeasuredRates{.host_flops = 72e9,
                                   .host_bytes = 100e9,
-                                  .transfer_bytes = 43e9,
+                                  .transfer_bytes = 29e9,
                                   .transfers_bytes = 85e9,
                                   .gpu_flops = 97e12,
                                   .gpu_call_seconds = 120e-6,

@@ -178,13 +178,13 @@ void Pipeline::begin_download(const Product& p) {
 }
 
 void Pipeline::finish_download(const Product& product) {
-  const auto store = [this] {
-    while (download_->store_next()) {
-    }
-  };
-  while (!download_->is_finished()) {
-    download_->await_next();
-    on_threads(download_->bytes_left(), store, [] {});
+  if (!download_->is_finished()) {
+    download_->await_piece();
+    const auto store = [this] {
+      while (download_->await_and_store_next()) {
+      }
+    };
+    on_threads(download_->bytes_left(), store, [this] { download_->give_up(); });
   }
   download_.reset();
   computed_.pop_front();

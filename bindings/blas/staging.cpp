@@ -169,4 +169,12 @@ bool Download::store_next() {
   return true;
 }
 
+bool Download::await_and_store_next() {
+  while (!store_next()) {
+    if (is_finished() || given_up_) return false;
+    std::this_thread::yield();  // for the time of a transfer
+  }
+  return true;
+}
+
 }  // namespace mygemm::blas

@@ -107,11 +107,12 @@ class Download {
   // Stores a strip that has arrived. False where none is known to. Any number of threads calls it,
   // with the device current.
   bool store_next();
-  // Waits for the next piece, when no thread stores any.
-  void await_next() {
-    ring_->at(arrived_).copied.wait();
-    asked_last_ = {};
-  }
+  // The same, but waits for the next strip. False where there is none, or others have failed.
+  bool await_and_store_next();
+  // Waits for the next piece, on one thread: the product may still be computed.
+  void await_piece() const { ring_->at(arrived_).copied.wait(); }
+  // Lets threads return that wait for one that has failed.
+  void give_up() { given_up_ = true; }
   bool is_finished() const { return next_ == strips_.count(); }
   double bytes_left() const;
 
@@ -158,6 +159,7 @@ class Download {
   std::chrono::steady_clock::time_point asked_last_;  // whether a piece has arrived
   std::atomic<int64_t> arrived_{0};                   // pieces
   std::atomic<int64_t> next_{0};                      // strip
+  std::atomic<bool> given_up_{false};
 };
 
 // Threads that copying so much is worth. Twelve keep the transfers of an H200 busy.

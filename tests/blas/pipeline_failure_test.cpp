@@ -12,6 +12,7 @@
 
 #include "blas/offload.h"
 #include "device.h"
+#include "host/host.h"
 #include "memory.h"
 #include "multiply_on.h"
 
@@ -132,6 +133,26 @@ TEST(BlasPipelineFailure, TheHostTakesTheTilesOfGpusThatAllFail) {
     finished_by_host += done && first.is_lost() && second.is_lost() ? 1 : 0;
   }
   EXPECT_GT(finished_by_host, 5);
+}
+
+TEST(BlasPipelineFailure, ThreadsThatWaitForOneThatFailsReturn) {
+  const int before = host::num_threads();
+  host::set_num_threads(6);
+  constexpr PipelineLimits kLimits{{1'000'000, 64, 4, 40'000}, 80'000, 0};
+  int lost = 0;
+  for (int records = 0;; ++records) {
+    Gpu gpu(0, kLimits);
+    OwnedProduct product(false, true, 1000, 410, 4, 0.5f);
+    records_until_failure = records;
+    const bool done = multiply_on(product, &gpu);
+    records_until_failure = -1;
+    EXPECT_EQ(done ? product.wrong() : 0, 0) << records;
+    EXPECT_TRUE(done || product.unchanged()) << records;
+    if (!gpu.is_lost()) break;
+    ++lost;
+  }
+  EXPECT_GT(lost, 10);
+  host::set_num_threads(before);
 }
 
 TEST(BlasPipelineFailure, ProcessesThatShareADeviceHaveEqualPartsOfHalfOfIt) {

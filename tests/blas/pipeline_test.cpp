@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "blas/host.h"
+#include "host/host.h"
 #include "multiply_on.h"
 
 namespace mygemm::blas {
@@ -117,6 +118,25 @@ TEST(BlasPipeline, GivesTheSameBitsEveryTime) {
         std::isnan(error) ? std::numeric_limits<float>::infinity() : std::max(largest_error, error);
   }
   EXPECT_LT(largest_error, 1e-5f * static_cast<float>(40 * kScale));
+}
+
+// A transfer is worth a thread for each 256 KiB; pieces here have three strips.
+TEST(BlasPipeline, SeveralThreadsCopyWhatOneCopies) {
+  const int before = host::num_threads();
+  const PipelineLimits limits{{1'000'000, 64, 4, 40'000}, 80'000, 0};
+  for (const auto& [m, n, k] : {std::array{1000, 40, 400}, {40, 1000, 400}, {1000, 410, 4}}) {
+    std::vector<float> of_one;
+    for (const int threads : {1, 6}) {
+      host::set_num_threads(threads);
+      Gpu gpu(0, limits);
+      OwnedProduct product(false, true, m, n, k, 0.5f);
+      EXPECT_TRUE(multiply_on(product, &gpu));
+      EXPECT_EQ(product.wrong(), 0) << m << ' ' << n << ' ' << k << ' ' << threads;
+      if (threads == 1) of_one = product.c();
+      EXPECT_EQ(std::memcmp(product.c().data(), of_one.data(), of_one.size() * sizeof(float)), 0);
+    }
+  }
+  host::set_num_threads(before);
 }
 
 }  // namespace
