@@ -7,9 +7,9 @@ Usage: bench/blas_offload.py LIBRARY [--gpus] [--json FILE] [--shapes 512,4096x4
        bench/blas_offload.py --table FILE [--write DOCUMENT | --check DOCUMENT]
 
 Times the library's cblas_sgemm on NumPy's arrays, once with MYGEMM_BLAS_OFFLOAD=never and once with
-always, and prints both, the ratio, and the rates that explain the times: the figures of
-kMeasuredRates in bindings/blas/offload_cost.cpp. With --gpus it times MYGEMM_DEVICE=0 and all, the
-largest product first: it makes up for the start of the other GPUs. Results to keep go to
+always, and prints both, the ratio, and rates that explain the times, from which those of
+kMeasuredRates in bindings/blas/offload_cost.cpp are. With --gpus it times MYGEMM_DEVICE=0 and all,
+the largest product first: it makes up for the start of the other GPUs. Results to keep go to
 bench/results/. Needs NumPy. Without a GPU both columns are the host's; it says so. With --table,
 prints a result's table, or puts it into a document, or compares.
 """
@@ -178,11 +178,11 @@ def compare_host(shapes, threads, run):
 
 def compare_gpus(shapes, run):
     """The record's figures of one GPU and all, printed."""
-    one, both = run("always", "0"), run("always", "all")
-    if both["gpus"] < 2:
+    one, every = run("always", "0"), run("always", "all")
+    if every["gpus"] < 2:
         print("no product ran on more than one GPU", file=sys.stderr)
-    print_times(shapes, ("one, ms", "all, ms"), one, both)
-    return {"one": one, "all": both}
+    print_times(shapes, ("one, ms", "all, ms"), one, every)
+    return {"one": one, "all": every}
 
 
 def main():
@@ -195,9 +195,7 @@ def main():
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each shape")
     parser.add_argument("--commit", default="unknown")
-    parser.add_argument("--table", type=pathlib.Path, metavar="FILE")
-    parser.add_argument("--write", type=pathlib.Path, metavar="DOCUMENT")
-    parser.add_argument("--check", type=pathlib.Path, metavar="DOCUMENT")
+    blocks.add_arguments(parser)
     arguments = parser.parse_args()
     if arguments.table:
         show_table(arguments)

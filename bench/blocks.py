@@ -4,6 +4,7 @@ A block lies between two comments that name it, <!-- NAME: begin --> and <!-- NA
 a line of its own. Used by the scripts beside it that write tables.
 """
 
+import pathlib
 import sys
 
 
@@ -48,6 +49,13 @@ def check(path, contents):
                  if split(path, text, name)[1] != f"\n{inside}\n"]
     if different:
         sys.exit(f"{path} differs from bench/results in {', '.join(different)}: use --write")
+
+
+def add_arguments(parser):
+    """Those of put(), and the run."""
+    parser.add_argument("--table", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--write", type=pathlib.Path, metavar="DOCUMENT")
+    parser.add_argument("--check", type=pathlib.Path, metavar="DOCUMENT")
 
 
 def put(arguments, name, text):

@@ -158,9 +158,7 @@ def main():
     parser.add_argument("--mpirun", default="mpirun.openmpi")
     parser.add_argument("--timeout", type=float, default=300, help="seconds of a job")
     parser.add_argument("--commit", default="unknown")
-    parser.add_argument("--table", type=pathlib.Path, metavar="FILE")
-    parser.add_argument("--write", type=pathlib.Path, metavar="DOCUMENT")
-    parser.add_argument("--check", type=pathlib.Path, metavar="DOCUMENT")
+    blocks.add_arguments(parser)
     arguments = parser.parse_args()
     if arguments.table:
         show_table(arguments)
@@ -174,6 +172,7 @@ def main():
                    MYGEMM_PBLAS_BLOCK="1024")
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     record = {"device": blas_offload.device_name(), "processor": blas_offload.processor_name(),
+              "openblas_coretype": os.environ.get("OPENBLAS_CORETYPE"),
               "threads": len(os.sched_getaffinity(0)), "date": date, "commit": arguments.commit,
               "jobs": jobs, "host": host}
     arguments.out.write_text(json.dumps(record, indent=1) + "\n")

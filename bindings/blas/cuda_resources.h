@@ -1,4 +1,4 @@
-// CUDA's objects with owners. Errors are exceptions, which the pipeline catches.
+// CUDA's objects with owners. Errors are exceptions, which Gpu catches.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@
 
 namespace mygemm::blas {
 
-// Thrown where CUDA or libmygemm's CUDA backend fails: the host takes over.
+// Thrown where CUDA or libmygemm's CUDA backend fails: other GPUs or the host take over.
 struct GpuFailure {
   std::string why;
 };
@@ -81,19 +81,26 @@ class RelaxedCapture {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-// Makes a device current for the duration of a call, and then the caller's again.
-class CurrentDevice {
+inline int current_device() {
+  int device = 0;
+  check(cudaGetDevice(&device));
+  return device;
+}
+
+// Makes this thread's device current again where it is another one at the end.
+class KeepDevice {
  public:
-  explicit CurrentDevice(int device) {
-    check(cudaGetDevice(&before_));
-    check(cudaSetDevice(device));
+  KeepDevice() : device_(current_device()) {}
+  ~KeepDevice() {
+    int now = device_;
+    if (cudaGetDevice(&now) == cudaSuccess && now != device_) cudaSetDevice(device_);
   }
-  ~CurrentDevice() { cudaSetDevice(before_); }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
+  KeepDevice(const KeepDevice&) = delete;
+  KeepDevice& operator=(const KeepDevice&) = delete;
+  int device() const { return device_; }
 
  private:
-  int before_ = 0;
+  int device_;
 };
 
 }  // namespace mygemm::blas

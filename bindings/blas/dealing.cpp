@@ -4,12 +4,12 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "host.h"
 #include "host/host.h"
-#include "host/parallel.h"
 #include "host/thread_pool.h"
 
 namespace mygemm::blas {
@@ -68,7 +68,8 @@ bool multiply(const Product& product, std::span<Gpu* const> gpus) {
   const std::optional<Tiling> tiling = gpus.front()->choose_tiling(product);
   if (!tiling) return false;
   const int threads = host::num_threads();
-  const int workers = static_cast<int>(gpus.size());
+  const auto workers =
+      static_cast<int>(std::min<int64_t>(std::ssize(gpus), tiling->panels_that_stream()));
   TileShares shares(shares_of(product, *tiling, workers));
   if (workers > 1) host::prepare_threads(std::min(threads, workers * kMostCopyingThreads));
   std::vector<Work> works;

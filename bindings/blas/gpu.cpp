@@ -2,22 +2,23 @@
 #include "gpu.h"
 
 #include <new>
+#include <utility>
 
 namespace mygemm::blas {
 
-// Calls work(pipeline), with the device as the current one, unless the GPU is lost.
+// Calls work(pipeline), unless the GPU is lost.
 template <class Work>
 void Gpu::attempt(const Work& work) {
   if (lost_) return;
   try {
     const RelaxedCapture relaxed;
-    const CurrentDevice current(device_);
+    if (current_device() != device_) check(cudaSetDevice(device_));
     if (!pipeline_) pipeline_.emplace(limits_);
     work(*pipeline_);
-  } catch (const GpuFailure& failure) {
+  } catch (GpuFailure& failure) {
     lost_ = true;
-    why_lost_ = failure.why;
-  } catch (const std::bad_alloc&) {  // of a list of tiles
+    why_lost_ = std::move(failure.why);  // throws nothing
+  } catch (const std::bad_alloc&) {
     lost_ = true;
     why_lost_ = "no host memory";
   }
@@ -31,8 +32,7 @@ std::optional<Tiling> Gpu::choose_tiling(const Product& product) {
 
 void Gpu::compute(const Product& product, const Tiling& tiling, TileShares* shares, int worker) {
   attempt([&](Pipeline& pipeline) {
-    if (!pipeline.make_room(product, tiling)) return;
-    if (pipeline.compute(product, tiling, shares, worker)) has_computed_ = true;
+    if (pipeline.make_room(product, tiling)) pipeline.compute(product, tiling, shares, worker);
   });
 }
 

@@ -8,7 +8,8 @@
 
 namespace mygemm::blas {
 
-// Used by one thread at a time. Nothing throws: a GPU that fails is lost, and does nothing more.
+// Used by one thread at a time, whose device it makes current. Nothing throws: a GPU that fails is
+// lost, and does nothing more.
 class Gpu {
  public:
   Gpu(int device, const PipelineLimits& limits) : device_(device), limits_(limits) {}
@@ -17,7 +18,7 @@ class Gpu {
   bool is_lost() const { return lost_; }
   const std::string& why_lost() const { return why_lost_; }
   // It has taken a tile, of any product.
-  bool has_computed() const { return has_computed_; }
+  bool has_computed() const { return pipeline_ && pipeline_->has_computed(); }
 
   // Pipeline::choose_tiling(); empty also where the GPU is lost.
   std::optional<Tiling> choose_tiling(const Product& product);
@@ -31,7 +32,6 @@ class Gpu {
   int device_;
   PipelineLimits limits_;
   std::optional<Pipeline> pipeline_;
-  bool has_computed_ = false;
   bool lost_ = false;
   std::string why_lost_;
 };

@@ -1,6 +1,8 @@
 // The GPUs of the process, and which of them compute a product. See offload.h.
 #include "offload.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -14,6 +16,8 @@
 #include "../drop_in/messages.h"
 #include "dealing.h"
 #include "fork.h"
+#include "host/host.h"
+#include "host/thread_pool.h"
 #include "offload_cost.h"
 #include "settings.h"
 
@@ -35,16 +39,17 @@ std::vector<Gpu*>* gpus = nullptr;  // those not lost. Never destroyed: when the
 
 int first_device(const DeviceChoice& choice, int devices) {
   if (choice.number >= 0) return choice.number % devices;
-  int current = 0;
-  check(cudaGetDevice(&current));
-  return current;
+  return current_device();
 }
 
 // Where kernels and plans, and so the bits of a tile, are the same.
 bool are_of_one_model(int one, int other) {
   cudaDeviceProp of_one, of_other;
-  check(cudaGetDeviceProperties(&of_one, one));
-  check(cudaGetDeviceProperties(&of_other, other));
+  if (cudaGetDeviceProperties(&of_one, one) != cudaSuccess ||
+      cudaGetDeviceProperties(&of_other, other) != cudaSuccess) {
+    cudaGetLastError();  // the other one is of no use, which is not worth a word either
+    return false;
+  }
   return std::strcmp(of_one.name, of_other.name) == 0 &&
          of_one.multiProcessorCount == of_other.multiProcessorCount;
 }
@@ -69,12 +74,11 @@ std::vector<Gpu*> find_gpus() {
   return found;
 }
 
-// How many GPUs compute the product.
-size_t gpus_for(const Product& p) {
+std::span<Gpu* const> gpus_for(const Product& p) {
   static DealingDecision decision(kMeasuredRates);
   const ProductShape shape{p.m, p.n, p.k, p.beta != 0.0f};
-  const bool all = gpus->size() > 1 && decision.worth(shape, static_cast<int>(gpus->size()));
-  return all ? gpus->size() : 1;
+  const int count = decision.gpus_for(shape, static_cast<int>(gpus->size()));
+  return std::span(*gpus).first(static_cast<size_t>(count));
 }
 
 void note_devices() {
@@ -83,9 +87,12 @@ void note_devices() {
   }
 }
 
-void say_lost(const std::string& which, const std::string& why, const char* by_whom) {
-  drop_in::say("mygemm: " + drop_in::this_process() + which + ": the GPU is lost: " + why +
+// Says nothing where there is no memory for it.
+void say_lost(const Gpu* gpu, const std::string& why, const char* by_whom) try {
+  const std::string device = gpu != nullptr ? ", device " + std::to_string(gpu->device()) : "";
+  drop_in::say("mygemm: " + drop_in::this_process() + device + ": the GPU is lost: " + why +
                "; products are computed on " + by_whom + " from now on\n");
+} catch (const std::bad_alloc&) {
 }
 
 // Takes the GPUs that are lost from the list.
@@ -93,11 +100,53 @@ void forget_lost() {
   const auto lost = [](const Gpu* gpu) { return gpu->is_lost(); };
   const bool all = std::all_of(gpus->begin(), gpus->end(), lost);
   for (const Gpu* gpu : *gpus) {
-    if (!lost(gpu)) continue;
-    say_lost(", device " + std::to_string(gpu->device()), gpu->why_lost(),
-             all ? "the host" : "the others");
+    if (lost(gpu)) say_lost(gpu, gpu->why_lost(), all ? "the host" : "the others");
   }
   std::erase_if(*gpus, lost);
+  possible = !gpus->empty();
+}
+
+// Once more where the first of several is lost before anything was stored.
+bool multiply_on_those_left(const Product& product) {
+  for (bool once_more = true; once_more && !gpus->empty();) {
+    const bool done = multiply(product, gpus_for(product));
+    note_devices();
+    once_more = !done && gpus->front()->is_lost();
+    forget_lost();
+    if (done) return true;
+  }
+  return false;
+}
+
+// A call on a thread of its own.
+struct Apart {
+  const Product* product;
+  int threads;
+  bool done = false;
+};
+
+void* multiply_apart(void* argument) {
+  Apart& call = *static_cast<Apart*>(argument);
+  host::set_num_threads(call.threads);
+  try {
+    call.done = multiply_on_those_left(*call.product);
+  } catch (const std::bad_alloc&) {  // before anything was written
+  }
+  return nullptr;
+}
+
+// To set a thread's device makes a context on it, also when the one before is set again: where the
+// caller's is another than the first GPU's, a thread of our own has it.
+bool multiply_on_their_device(const Product& product) {
+  const KeepDevice keep;  // GPUs that take the place of one that is lost change it
+  if (gpus->empty() || gpus->front()->device() == keep.device()) {
+    return multiply_on_those_left(product);
+  }
+  Apart call{&product, host::num_threads()};
+  pthread_t thread;
+  if (!host::start_thread(multiply_apart, &call, &thread)) return false;
+  pthread_join(thread, nullptr);
+  return call.done;
 }
 
 }  // namespace
@@ -111,21 +160,14 @@ bool multiply_on_gpu(const Product& product) {
   if (!offload_is_possible()) return false;
   cuda_context.mark_used();
   const std::lock_guard guard(one_call_at_a_time);
+  if (!possible) return false;
   try {
     if (gpus == nullptr) gpus = new std::vector<Gpu*>(find_gpus());
     possible = !gpus->empty();
-    // Once more where the first of several is lost before anything was stored.
-    for (bool once_more = true; once_more && !gpus->empty();) {
-      const bool done = multiply(product, std::span(*gpus).first(gpus_for(product)));
-      note_devices();
-      once_more = !done && gpus->front()->is_lost();
-      forget_lost();
-      possible = !gpus->empty();
-      if (done) return true;
-    }
+    return multiply_on_their_device(product);
   } catch (const GpuFailure& failure) {  // of a question about devices
     possible = false;
-    say_lost("", failure.why, "the host");
+    say_lost(nullptr, failure.why, "the host");
   } catch (const std::bad_alloc&) {  // before anything was written
   }
   return false;

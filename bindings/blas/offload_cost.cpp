@@ -22,16 +22,19 @@ double bytes_of(const ProductShape& shape) {
 
 // Measured on H200s with 16 and 32 cores of a contemporary Xeon
 // (bench/results/h200-blas-offload.json and h200-host-gpus.json), but for round figures of what
-// other machines differ in. host_flops is OpenBLAS's where it knows the processor; Debian's 0.3.21
-// runs at a quarter of that where it does not. host_bytes and transfer_bytes keep products on the
-// host that are bound by memory or by the way back from the GPU; squares reach 43e9 bytes a second.
+// machines differ in. host_flops is OpenBLAS's where it knows the processor; Debian's 0.3.21 runs
+// at a quarter of that where it does not. host_bytes and transfer_bytes keep products on the host
+// that are bound by memory or by the way back from the GPU; squares reach 40e9 bytes a second. The
+// start of a second GPU is not seen in the time of the product that it has a part in;
+// more_gpus_seconds stands for the memory that it takes.
 const OffloadRates kMeasuredRates{.host_flops = 72e9,
                                   .host_bytes = 100e9,
                                   .transfer_bytes = 29e9,
-                                  .transfers_bytes = 85e9,
+                                  .transfers_bytes = 60e9,
                                   .gpu_flops = 97e12,
                                   .gpu_call_seconds = 120e-6,
-                                  .gpu_start_seconds = 0.34};
+                                  .gpu_start_seconds = 0.57,
+                                  .more_gpus_seconds = 0.3};
 
 double host_seconds(const OffloadRates& rates, const ProductShape& shape, int threads) {
   return std::max(flops_of(shape) / (rates.host_flops * std::max(1, threads)),
@@ -48,7 +51,9 @@ double gpus_seconds(const OffloadRates& rates, const ProductShape& shape, int gp
   ProductShape part = shape;
   int64_t& divided = shape.n >= shape.m ? part.n : part.m;
   divided = (divided + gpus - 1) / gpus;
-  return std::max(gpu_seconds(rates, part),
+  // Each GPU's threads and first transfers take the time of a call.
+  return (gpus - 1) * rates.gpu_call_seconds +
+         std::max(gpu_seconds(rates, part),
                   rates.gpu_call_seconds + gpus * bytes_of(part) / rates.transfers_bytes);
 }
 
@@ -66,8 +71,17 @@ bool OffloadDecision::worth(const ProductShape& shape, int threads) {
   return start_.is_worth(host_seconds(rates_, shape, threads) - gpu_seconds(rates_, shape));
 }
 
-bool DealingDecision::worth(const ProductShape& shape, int gpus) {
-  return start_.is_worth(gpu_seconds(rates_, shape) - gpus_seconds(rates_, shape, gpus));
+int DealingDecision::gpus_for(const ProductShape& shape, int most) {
+  int best = 1;
+  double least = gpu_seconds(rates_, shape);
+  const double of_one = least;
+  for (int gpus = 2; gpus <= most; ++gpus) {
+    const double seconds = gpus_seconds(rates_, shape, gpus);
+    if (seconds >= least) continue;
+    best = gpus;
+    least = seconds;
+  }
+  return start_.is_worth(of_one - least) ? best : 1;
 }
 
 }  // namespace mygemm::blas

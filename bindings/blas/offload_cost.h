@@ -11,15 +11,16 @@ struct ProductShape {
   bool reads_c;
 };
 
-// Rates that bench/blas_offload.py measures and prints.
+// Most are rates that bench/blas_offload.py measures and prints.
 struct OffloadRates {
   double host_flops;         // of one thread of the host's sgemm, a second
   double host_bytes;         // that the host's sgemm reads or writes, a second, all threads
   double transfer_bytes;     // through pinned buffers, a second, either way, of one GPU
-  double transfers_bytes;    // the same of all GPUs together
+  double transfers_bytes;    // the same of several GPUs together
   double gpu_flops;          // of mygemm_sgemm, a second
   double gpu_call_seconds;   // of a product of negligible size
   double gpu_start_seconds;  // of the first product: CUDA, pinned buffers, device memory
+  double more_gpus_seconds;  // of the start of further GPUs, all at once
 };
 
 extern const OffloadRates kMeasuredRates;
@@ -58,13 +59,14 @@ class OffloadDecision {
   Start start_;
 };
 
-// Decides from call to call whether a product that goes to a GPU is dealt out to several, all but
-// one of which the first such product starts, at the same time.
+// Decides from call to call on how many GPUs a product is computed that goes to one. The first
+// product that is worth it starts those that it needs.
 class DealingDecision {
  public:
   explicit DealingDecision(const OffloadRates& rates)
-      : rates_(rates), start_(rates.gpu_start_seconds) {}
-  bool worth(const ProductShape& shape, int gpus);
+      : rates_(rates), start_(rates.more_gpus_seconds) {}
+  // At least 1.
+  int gpus_for(const ProductShape& shape, int most);
 
  private:
   const OffloadRates rates_;

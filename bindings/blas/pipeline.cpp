@@ -25,8 +25,6 @@ HostMatrix stored(const float* data, int64_t ld, bool transposed, int64_t rows, 
 
 Pipeline::Pipeline(const PipelineLimits& limits)
     : limits_(limits), up_ring_(limits.staging_floats), down_ring_(limits.staging_floats) {
-  int device = 0;
-  check(cudaGetDevice(&device));
   size_t free_bytes = 0;
   size_t total_bytes = 0;
   check(cudaMemGetInfo(&free_bytes, &total_bytes));
@@ -39,7 +37,7 @@ Pipeline::Pipeline(const PipelineLimits& limits)
       std::min(limits_.tiling.device_floats, static_cast<int64_t>(part) / kFloatBytes);
   mygemmConfig_t config = MYGEMM_CONFIG_INIT;
   config.backend = MYGEMM_BACKEND_CUDA;
-  config.device = device;
+  config.device = current_device();
   config.workspace_bytes = 0;  // every call is given one
   check(mygemm_create_with_config(&handle_, &config));
   check(mygemm_set_stream(handle_, compute_.get()));
@@ -98,13 +96,13 @@ void Pipeline::lay_out(const Product& p, const Tiling& t) {
   give(&c_, t.slots_of_c(), stored(nullptr, 0, false, t.tile_m, t.tile_n));
 }
 
-bool Pipeline::compute(const Product& product, const Tiling& tiling, TileShares* shares,
+void Pipeline::compute(const Product& product, const Tiling& tiling, TileShares* shares,
                        int worker) {
   std::optional<Rect> tile;
-  bool any = false;
   try {
     lay_out(product, tiling);
-    for (; (tile = shares->take(worker)); any = true) {
+    while ((tile = shares->take(worker))) {
+      has_computed_ = true;
       if (static_cast<int64_t>(computed_.size()) == c_.count) finish_download(product);
       Slot& slot = multiply_tile(product, tiling, *tile);
       computed_.push_back({&slot, *tile});
@@ -117,7 +115,6 @@ bool Pipeline::compute(const Product& product, const Tiling& tiling, TileShares*
     abandon_downloads(product, shares);
     throw;
   }
-  return any;
 }
 
 // Enqueues one tile of C, and the transfers of the tiles of A, B and C that it needs. The tile that

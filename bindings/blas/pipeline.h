@@ -36,10 +36,12 @@ class Pipeline {
   std::optional<Tiling> choose_tiling(const Product& product);
   // Allocates device memory for such tiles. False where there is too little.
   bool make_room(const Product& product, const Tiling& tiling);
-  // Computes the tiles that the worker is given, until all have been taken. Returns whether there
-  // was one. Where it throws, it has given back what others can compute, and the host has computed
-  // the rest of a tile that was partly stored.
-  bool compute(const Product& product, const Tiling& tiling, TileShares* shares, int worker);
+  // Computes the tiles that the worker is given, until all have been taken. Where it throws, it has
+  // given back what others can compute, and the host has computed the rest of a tile that was
+  // partly stored.
+  void compute(const Product& product, const Tiling& tiling, TileShares* shares, int worker);
+  // It has been given a tile, of any product.
+  bool has_computed() const { return has_computed_; }
   // Device memory for tiles, at most.
   int64_t most_device_floats() const { return limits_.tiling.device_floats; }
 
@@ -69,6 +71,7 @@ class Pipeline {
   void abandon_downloads(const Product& product, TileShares* shares);
 
   PipelineLimits limits_;
+  bool has_computed_ = false;
   mygemmHandle_t handle_ = nullptr;
   Stream up_, compute_, down_;
   StagingRing up_ring_, down_ring_;

@@ -129,15 +129,15 @@ void Download::ask(int64_t piece) {
   state(piece).asked.store(piece, std::memory_order_release);
 }
 
-// Asks whether one piece more has arrived: one thread at a time and now and then, since each
-// question is a call of the driver, under its lock.
+// Queries whether one piece more has arrived: one thread at a time and now and then, since each
+// query is a call of the driver, under its lock.
 bool Download::is_known_to_arrive() {
-  constexpr std::chrono::microseconds kBetweenQuestions{20};
-  const std::unique_lock lock(asking_, std::try_to_lock);
+  constexpr std::chrono::microseconds kBetweenQueries{20};
+  const std::unique_lock lock(querying_, std::try_to_lock);
   if (!lock || arrived_ == strips_.pieces().count()) return false;
   const auto now = std::chrono::steady_clock::now();
-  if (now - asked_last_ < kBetweenQuestions) return false;
-  asked_last_ = now;
+  if (now - last_query_ < kBetweenQueries) return false;
+  last_query_ = now;
   const int64_t piece = arrived_;
   const bool asked_for = state(piece).asked.load(std::memory_order_acquire) == piece;
   if (!asked_for || !ring_->at(piece).copied.has_happened()) return false;

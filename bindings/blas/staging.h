@@ -109,7 +109,8 @@ class Download {
   bool store_next();
   // The same, but waits for the next strip. False where there is none, or others have failed.
   bool await_and_store_next();
-  // Waits for the next piece, on one thread: the product may still be computed.
+  // Waits for the next piece if it has been asked for, on one thread: the product may still be
+  // computed.
   void await_piece() const { ring_->at(arrived_).copied.wait(); }
   // Lets threads return that wait for one that has failed.
   void give_up() { given_up_ = true; }
@@ -155,8 +156,8 @@ class Download {
   StagingRing* ring_;
   Strips strips_;
   std::array<State, StagingRing::kBuffers> states_;
-  std::mutex asking_;
-  std::chrono::steady_clock::time_point asked_last_;  // whether a piece has arrived
+  std::mutex querying_;
+  std::chrono::steady_clock::time_point last_query_;  // whether a piece has arrived
   std::atomic<int64_t> arrived_{0};                   // pieces
   std::atomic<int64_t> next_{0};                      // strip
   std::atomic<bool> given_up_{false};
@@ -177,12 +178,13 @@ void on_threads(double bytes, const Body& body, const OnFailure& on_failure) {
     std::atomic<bool> failed{false};
     std::exception_ptr failure = nullptr;
   } loop{body, on_failure};
-  check(cudaGetDevice(&loop.device));
-  const auto task = [](void* context, int) {
+  loop.device = current_device();
+  const auto task = [](void* context, int slot) {
     Loop& shared = *static_cast<Loop*>(context);
     try {
       const RelaxedCapture relaxed;
-      const CurrentDevice current(shared.device);
+      // Threads of the pool keep it: to set the one before again would make a context there.
+      if (slot > 0) check(cudaSetDevice(shared.device));
       shared.body();
     } catch (...) {
       if (!shared.failed.exchange(true)) shared.failure = std::current_exception();

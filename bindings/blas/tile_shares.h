@@ -23,7 +23,7 @@ class TileShares {
   std::optional<Rect> take(int worker);
   // For a tile that was taken and of which nothing has been stored: another worker may take it.
   void give_back(const Rect& tile);
-  // Gives back all of the worker's share: it takes no more.
+  // Gives back what is left of the worker's share.
   void leave(int worker);
 
   bool all_are_taken() const;

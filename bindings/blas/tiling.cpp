@@ -90,11 +90,11 @@ int64_t device_floats(const Product& p, const Tiling& t) {
 
 std::vector<Rect> tiles_of_result(const Product& p, const Tiling& t, int64_t part, int64_t parts) {
   std::vector<Rect> tiles;
-  tiles.reserve(static_cast<size_t>(t.blocks_m * t.blocks_n));
   const int64_t all_staying = t.a_stays ? t.blocks_m : t.blocks_n;
-  const int64_t all_streaming = t.a_stays ? t.blocks_n : t.blocks_m;
+  const int64_t all_streaming = t.panels_that_stream();
   const int64_t begin = all_streaming * part / parts;
   const int64_t end = all_streaming * (part + 1) / parts;
+  tiles.reserve(static_cast<size_t>(all_staying * (end - begin)));
   const auto add = [&](int64_t staying, int64_t streaming) {
     const int64_t row = (t.a_stays ? staying : streaming) * t.tile_m;
     const int64_t col = (t.a_stays ? streaming : staying) * t.tile_n;

@@ -13,7 +13,7 @@ namespace mygemm::blas {
 
 // A tile of C is the product of a panel of A's rows and one of B's columns. The panels of one
 // operand stay on the device while those of the other stream through; where memory is short, a
-// group of them stays at a time; in the end k is cut, too, and nothing stays.
+// group of them stays at a time; in the end k is cut, too, and two tiles of each are there.
 struct Tiling {
   int64_t tile_m, tile_n, tile_k;
   int64_t blocks_m, blocks_n, blocks_k;
@@ -25,8 +25,10 @@ struct Tiling {
   int64_t slots_of_a() const { return slots(a_stays, blocks_m); }
   int64_t slots_of_b() const { return slots(!a_stays, blocks_n); }
   int64_t slots_of_c() const { return std::min(blocks_m * blocks_n, kMostTilesOfC); }
+  int64_t panels_that_stream() const { return a_stays ? blocks_n : blocks_m; }
 
-  static constexpr int64_t kMostTilesOfC = 6;  // transfers have their time for what is enqueued
+  // While so many tiles are computed or wait for it, the next panel is loaded.
+  static constexpr int64_t kMostTilesOfC = 6;
 
  private:
   int64_t slots(bool stays, int64_t panels) const {
@@ -38,7 +40,7 @@ struct Tiling {
 struct TilingLimits {
   int64_t device_floats;      // for all tiles
   int64_t min_tile;           // sizes are cut into multiples of it
-  int64_t panels;             // that m and n are cut into at most, for transfers to overlap
+  int64_t panels;             // that m and n are cut into, kMostPanels or fewer
   int64_t elements_of_c = 0;  // of a tile, at least, unless memory is short
 };
 constexpr int64_t kMostPanels = 16;

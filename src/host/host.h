@@ -10,7 +10,7 @@ const char* find_cblas();
 // of processors and other processes of a job share them.
 int num_threads();
 
-// Makes num_threads() of this thread at most `threads`: it works for another, which has so many.
+// For a thread that works for another one, whose num_threads() is `threads`.
 void set_num_threads(int threads);
 
 // Processors that this process may run on.

@@ -13,8 +13,8 @@ namespace mygemm::host {
 // environment.
 void run_on_threads(int threads, void (*task)(void* context, int slot), void* context);
 
-// Makes the pool as large as loops that run at the same time and have so many threads together want
-// it: else they share those of the largest one.
+// For loops that run at the same time and have so many threads in all. Without it they share as
+// many as the largest of them has.
 void prepare_threads(int threads);
 
 // Starts a thread that no signal of the program is delivered to. False where it cannot be started.

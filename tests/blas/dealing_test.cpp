@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include "blas/offload.h"
 #include "multiply_on.h"
 
 namespace mygemm::blas {
@@ -69,6 +70,19 @@ TEST_F(BlasDealing, AProductOfOneTileIsTheFirstGpus) {
   const OwnedProduct product(false, false, 5, 7, 9, 0);
   EXPECT_TRUE(multiply_on(product, &first, &second));
   EXPECT_EQ(product.wrong(), 0);
+  EXPECT_FALSE(second.has_computed());
+}
+
+// Another device than that of the GPU that computes.
+TEST_F(BlasDealing, TheDeviceOfTheCallerIsLeftAsItIs) {
+  ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
+  const OwnedProduct product(false, false, 30, 20, 10, 2);
+  EXPECT_TRUE(multiply_on_gpu(product.product()));
+  int device = 0;
+  EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
+  EXPECT_EQ(device, 1);
+  EXPECT_EQ(product.wrong(), 0);
+  EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
 }
 
 }  // namespace

@@ -13,14 +13,16 @@ constexpr OffloadRates kRates{.host_flops = 1e11,
                               .transfers_bytes = 1.2e10,
                               .gpu_flops = 1e13,
                               .gpu_call_seconds = 1e-4,
-                              .gpu_start_seconds = 0.5};
+                              .gpu_start_seconds = 0.5,
+                              .more_gpus_seconds = 0.5};
 constexpr OffloadRates kStarted{.host_flops = 1e11,
                                 .host_bytes = 1e11,
                                 .transfer_bytes = 1e10,
                                 .transfers_bytes = 1.2e10,
                                 .gpu_flops = 1e13,
                                 .gpu_call_seconds = 1e-4,
-                                .gpu_start_seconds = 0};
+                                .gpu_start_seconds = 0,
+                                .more_gpus_seconds = 0};
 
 TEST(BlasOffloadCost, IsOfFlopsBytesAndTheCall) {
   const ProductShape cube{1000, 1000, 1000, false};
@@ -59,23 +61,31 @@ TEST(BlasOffloadCost, BySizeIsTheSameFromTheFirstProductOn) {
 
 TEST(BlasOffloadCost, OfSeveralGpusIsOfTheLargestPartAndOfAllTransfers) {
   // 2e12 operations take 0.2 s on one, 1.2 GB 0.12; each of two has A and half of B and C.
-  EXPECT_NEAR(gpus_seconds(kRates, {10'000, 10'000, 10'000, false}, 2), 1e-4 + 1.6e9 / 1.2e10,
+  EXPECT_NEAR(gpus_seconds(kRates, {10'000, 10'000, 10'000, false}, 2), 2e-4 + 1.6e9 / 1.2e10,
               1e-6);
-  EXPECT_NEAR(gpus_seconds(kRates, {40'000, 40'000, 40'000, false}, 2), 1e-4 + 6.4, 1e-6);
+  EXPECT_NEAR(gpus_seconds(kRates, {40'000, 40'000, 40'000, false}, 2), 2e-4 + 6.4, 1e-6);
   const ProductShape wide{1000, 9000, 1000, false}, tall{9000, 1000, 1000, false};
   EXPECT_EQ(gpus_seconds(kRates, wide, 3), gpus_seconds(kRates, tall, 3));
 }
 
 TEST(BlasOffloadCost, DealsOutWhatPaysForTheStartOfTheOtherGpus) {
   DealingDecision decision(kRates);
-  EXPECT_FALSE(decision.worth({1000, 1000, 1000, false}, 2));  // transfers alone take as long
-  const ProductShape large{10'000, 10'000, 10'000, false};     // saves 0.067 s of 0.2
+  const ProductShape small{1000, 1000, 1000, false};  // transfers alone take as long
+  EXPECT_EQ(decision.gpus_for(small, 2), 1);
+  const ProductShape large{10'000, 10'000, 10'000, false};  // saves 0.067 s of 0.2
+  EXPECT_EQ(decision.gpus_for(large, 1), 1);
   int on_one = 0;
-  while (!decision.worth(large, 2)) ++on_one;
+  while (decision.gpus_for(large, 2) == 1) ++on_one;
   EXPECT_EQ(on_one, 7);
-  EXPECT_TRUE(decision.worth(large, 2));
-  EXPECT_FALSE(decision.worth({1000, 1000, 1000, false}, 2));
-  EXPECT_TRUE(DealingDecision(kRates).worth({40'000, 40'000, 40'000, false}, 2));
+  EXPECT_EQ(decision.gpus_for(large, 2), 2);
+  EXPECT_EQ(decision.gpus_for(small, 2), 1);
+}
+
+TEST(BlasOffloadCost, DealsOutToNoMoreGpusThanTransfersAreWorth) {
+  DealingDecision decision(kStarted);
+  EXPECT_EQ(decision.gpus_for({10'000, 10'000, 10'000, false}, 8), 2);
+  EXPECT_EQ(decision.gpus_for({1'000'000, 1'000'000, 1'000'000, false}, 8), 8);
+  EXPECT_EQ(DealingDecision(kRates).gpus_for({40'000, 40'000, 40'000, false}, 2), 2);
 }
 
 TEST(BlasOffloadCost, OfOneHugeProductPaysAtOnce) {

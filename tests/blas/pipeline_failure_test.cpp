@@ -98,7 +98,8 @@ TEST(BlasPipelineFailure, OtherGpusTakeTheTilesOfOneThatFails) {
   constexpr PipelineLimits kLimits{{1'000'000, 8, 8}, 100, 0};
   for (const int device : {0, 1, 2}) {
     int lost = 0;
-    for (int records = 0;; records += 7) {
+    int whole = 0;  // rounds in which the device ended before: others may have taken its tiles
+    for (int records = 0; whole < 3; records += 7) {
       Gpu gpus[] = {{0, kLimits}, {1, kLimits}, {2, kLimits}};
       OwnedProduct product(true, false, 56, 64, 24, 0.5f);
       failing_device = device;
@@ -110,10 +111,9 @@ TEST(BlasPipelineFailure, OtherGpusTakeTheTilesOfOneThatFails) {
       EXPECT_TRUE(done || product.unchanged()) << device << ' ' << records;
       EXPECT_TRUE(done || device == 0);  // its tiling is all that is lost with the first one
       for (const Gpu& gpu : gpus) EXPECT_TRUE(!gpu.is_lost() || gpu.device() == device);
-      if (!gpus[device].is_lost()) break;
-      ++lost;
+      ++(gpus[device].is_lost() ? lost : whole);
     }
-    EXPECT_GT(lost, 5) << device;
+    EXPECT_GT(lost, 2) << device;
   }
 }
 
