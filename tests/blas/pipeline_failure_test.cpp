@@ -19,7 +19,6 @@
 namespace {
 std::atomic<int> records_until_failure{-1};  // -1: never
 std::atomic<int> failing_device{-1};         // -1: all
-size_t largest_allocation = SIZE_MAX;
 }  // namespace
 
 // Replaces the emulator's function, which records nothing since its streams are empty.
@@ -32,12 +31,6 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
   while (left > 0 && !records_until_failure.compare_exchange_weak(left, left - 1)) {
   }
   return left == 0 ? cudaErrorLaunchFailure : cudaSuccess;
-}
-
-// Replaces the emulator's function, with as much free memory as a test sets.
-cudaError_t cudaMalloc(void** data, size_t bytes) {
-  *data = bytes <= largest_allocation ? emulator::allocate(bytes) : nullptr;
-  return *data ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 namespace mygemm::blas {
@@ -59,13 +52,13 @@ TEST(BlasPipelineFailure, GivesUpWhereMemoryIsTooSmallAndStaysUsable) {
 TEST(BlasPipelineFailure, TakesSmallerTilesWhereDeviceMemoryIsTaken) {
   Gpu gpu(0, kRoomy);
   OwnedProduct product(false, false, 70, 90, 50, 1);  // 71 KiB uncut
-  largest_allocation = 40'000;
+  emulator::largest_allocation = 40'000;
   EXPECT_TRUE(multiply_on(product, &gpu));
-  largest_allocation = 1'000;
+  emulator::largest_allocation = 1'000;
   OwnedProduct another(false, false, 90, 70, 50, 1);
   EXPECT_FALSE(multiply_on(another, &gpu));
   EXPECT_TRUE(another.unchanged());
-  largest_allocation = SIZE_MAX;
+  emulator::largest_allocation = SIZE_MAX;
   EXPECT_TRUE(multiply_on(another, &gpu));
   EXPECT_EQ(product.wrong(), 0);
   EXPECT_EQ(another.wrong(), 0);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <iterator>
@@ -53,8 +54,10 @@ const std::pair<const std::byte* const, Allocation>* last_before(const void* dat
 
 }  // namespace
 
+std::atomic<size_t> largest_allocation{SIZE_MAX};
+
 void* allocate(size_t bytes) {
-  if (bytes > kDeviceMemoryBytes - total_bytes) return nullptr;
+  if (bytes > largest_allocation || bytes > kDeviceMemoryBytes - total_bytes) return nullptr;
   const size_t aligned_bytes = round_up(bytes, kAlignment);
   const size_t mapped_bytes = round_up(aligned_bytes, page_bytes()) + 2 * page_bytes();
   void* mapping =

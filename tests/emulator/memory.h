@@ -6,6 +6,7 @@
 // workspace was the change of its pages at every launch and copy.)
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 namespace emulator {
@@ -13,8 +14,10 @@ namespace emulator {
 inline constexpr size_t kDeviceMemoryBytes = size_t{4} << 30;
 inline constexpr size_t kProtectedBytes = size_t{64} << 10;
 
-// Memory filled with 0xFF (NaN in every floating-point type), or nullptr where none is left.
+// Memory filled with 0xFF (NaN in every floating-point type), or nullptr where none is left or a
+// test allows less.
 void* allocate(size_t bytes);
+extern std::atomic<size_t> largest_allocation;
 // False where `data` is not the start of an allocation.
 bool deallocate(void* data);
 size_t allocated_bytes();
