@@ -276,10 +276,8 @@ def main():
     parser.add_argument("--profile", action="store_true", help="the GPU's time by library, too")
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--out", type=pathlib.Path)
-    parser.add_argument("--table", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--extremes", action="store_true")
-    parser.add_argument("--write", type=pathlib.Path, metavar="DOCUMENT")
-    parser.add_argument("--check", type=pathlib.Path, metavar="DOCUMENT")
+    blocks.add_arguments(parser)
     arguments = parser.parse_args()
     if arguments.workload:
         be_child(arguments.workload, arguments.profile)

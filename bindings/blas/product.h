@@ -15,6 +15,11 @@ struct Rect {
   int64_t rows, cols;
 };
 
+// A rectangle of a rectangle, in the matrix of the latter.
+inline Rect within(const Rect& outer, const Rect& inner) {
+  return {outer.row + inner.row, outer.col + inner.col, inner.rows, inner.cols};
+}
+
 // C = alpha * op(A) * op(B) + beta * C in host memory; see mygemm_sgemm().
 struct Product {
   bool transa, transb;

@@ -31,14 +31,15 @@ StagingRing::StagingRing(int64_t capacity) : capacity_(capacity) {
   for (Buffer& buffer : buffers_) buffer.data = allocate_pinned(static_cast<size_t>(capacity));
 }
 
-Strips::Strips(const Pieces& pieces) : pieces_(pieces), of_a_piece_(within(pieces.at(0)).count()) {}
+Strips::Strips(const Pieces& pieces)
+    : pieces_(pieces), of_a_piece_(strips_of(pieces.at(0)).count()) {}
 
-Pieces Strips::within(const Rect& piece) {
+Pieces Strips::strips_of(const Rect& piece) {
   return {piece.rows, piece.cols, piece.rows, kStripFloats};
 }
 
-Rect Strips::at(int64_t strip) const {
-  const Pieces strips = within(pieces_.at(piece_of(strip)));
+Rect Strips::in_piece(int64_t strip) const {
+  const Pieces strips = strips_of(pieces_.at(piece_of(strip)));
   const int64_t index = strip % of_a_piece_;
   return index < strips.count() ? strips.at(index) : Rect{0, 0, 0, 0};
 }
@@ -89,10 +90,8 @@ bool Upload::copy_next() {
   const int64_t strip = next_.fetch_add(1, std::memory_order_relaxed);
   if (strip >= strips_.count() || !await_buffer(strip)) return false;
   const int64_t piece = strips_.piece_of(strip);
-  const Rect of_matrix = strips_.pieces().at(piece);
-  const Rect rect = strips_.at(strip);
-  const float* const from =
-      from_.data + of_matrix.row + rect.row + (of_matrix.col + rect.col) * from_.ld;
+  const Rect of_matrix = strips_.in_matrix(strip), rect = strips_.in_piece(strip);
+  const float* const from = from_.data + of_matrix.row + of_matrix.col * from_.ld;
   float* const to = ring_->at(piece).data.get() + rect.row + rect.col * to_.ld;
   copy_columns(from, from_.ld, to, to_.ld, rect.rows, rect.cols);
   if (--state(piece).strips_left == 0) send(piece);
@@ -160,10 +159,9 @@ bool Download::store_next() {
   const int64_t strip = take();
   if (strip < 0) return false;
   const int64_t piece = strips_.piece_of(strip);
-  const Rect of_tile = strips_.pieces().at(piece);
-  const Rect rect = strips_.at(strip);
+  const Rect of_tile = strips_.in_matrix(strip), rect = strips_.in_piece(strip);
   const float* const from = ring_->at(piece).data.get() + rect.row + rect.col * from_.ld;
-  float* const to = to_ + of_tile.row + rect.row + (of_tile.col + rect.col) * ldc_;
+  float* const to = to_ + of_tile.row + of_tile.col * ldc_;
   copy_columns(from, from_.ld, to, ldc_, rect.rows, rect.cols);
   if (--state(piece).strips_left == 0) ask(piece + StagingRing::kBuffers);
   return true;

@@ -53,12 +53,15 @@ class Strips {
   int64_t count() const { return pieces_.count() * of_a_piece_; }
   int64_t of_a_piece() const { return of_a_piece_; }
   int64_t piece_of(int64_t strip) const { return strip / of_a_piece_; }
-  // Within its piece. No rows: there is none.
-  Rect at(int64_t strip) const;
+  // In its piece. No rows: there is none.
+  Rect in_piece(int64_t strip) const;
+  Rect in_matrix(int64_t strip) const {
+    return within(pieces_.at(piece_of(strip)), in_piece(strip));
+  }
   const Pieces& pieces() const { return pieces_; }
 
  private:
-  static Pieces within(const Rect& piece);
+  static Pieces strips_of(const Rect& piece);
 
   Pieces pieces_;
   int64_t of_a_piece_;
@@ -121,18 +124,13 @@ class Download {
   // Calls action(part) for parts of C. After a failure, when no thread stores any more.
   template <class Action>
   void for_each_part_not_stored(const Action& action) const {
-    const auto of_c = [this](const Rect& within, const Rect& part) {
-      return Rect{within.row + part.row, within.col + part.col, part.rows, part.cols};
-    };
     int64_t strip = next_;
     for (; strip % strips_.of_a_piece() != 0; ++strip) {
-      const Rect piece = strips_.pieces().at(strips_.piece_of(strip));
-      if (const Rect rect = strips_.at(strip); rect.rows > 0) {
-        action(of_c(tile_, of_c(piece, rect)));
-      }
+      const Rect rect = strips_.in_matrix(strip);
+      if (rect.rows > 0) action(within(tile_, rect));
     }
     for (int64_t piece = strips_.piece_of(strip); piece < strips_.pieces().count(); ++piece) {
-      action(of_c(tile_, strips_.pieces().at(piece)));
+      action(within(tile_, strips_.pieces().at(piece)));
     }
   }
 

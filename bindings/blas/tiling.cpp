@@ -11,6 +11,10 @@ constexpr int64_t ceil_div(int64_t value, int64_t divisor) {
   return (value + divisor - 1) / divisor;
 }
 
+// Panels of the operand that streams: with so many products, a panel of the other one has the time
+// of its transfer.
+constexpr int64_t kPanelsOfSquare = 4;
+
 // Size of a block when `size` is divided evenly into `blocks`, rounded up to a multiple of `unit`.
 int64_t even_block(int64_t size, int64_t blocks, int64_t unit) {
   return std::min(size, ceil_div(ceil_div(size, blocks), unit) * unit);
@@ -58,7 +62,7 @@ void choose_sides(const Product& p, const TilingLimits& limits, Tiling* tiling) 
   const int64_t larger = even_block(std::max(p.m, p.n), limits.panels, limits.min_tile);
   const int64_t smaller_side = std::min(p.m, p.n);
   const int64_t square = even_block(smaller_side, limits.panels, limits.min_tile);
-  const int64_t busy = ceil_div(std::max(limits.elements_of_c, int64_t{1}), larger);
+  const int64_t busy = ceil_div(limits.elements_of_c, larger);
   const int64_t smaller = even_block(
       smaller_side, std::max<int64_t>(1, smaller_side / std::max(square, busy)), limits.min_tile);
   tiling->tile_m = tiling->a_stays ? smaller : larger;
@@ -74,7 +78,7 @@ std::optional<Tiling> choose_tiling(const Product& p, const TilingLimits& limits
   tiling.tile_k = p.k;
   count_blocks(p, &tiling);
   tiling.staying = tiling.a_stays ? tiling.blocks_m : tiling.blocks_n;
-  tiling.streaming = 5;
+  tiling.streaming = kPanelsOfSquare + 1;  // the next one is loaded meanwhile
   while (device_floats(p, tiling) > limits.device_floats) {
     if (!shrink(&tiling, limits.min_tile)) return std::nullopt;
     count_blocks(p, &tiling);
@@ -104,7 +108,7 @@ std::vector<Rect> tiles_of_result(const Product& p, const Tiling& t, int64_t par
     const int64_t group = std::min(t.staying, all_staying - first);
     // A square that grows by a panel of either operand in turn: from its third on, a panel has more
     // products than its transfer needs time. Then panels of the operand that streams, one by one.
-    const int64_t together = std::min(std::max<int64_t>(1, t.streaming - 1), end - begin);
+    const int64_t together = std::min(t.streaming - 1, end - begin);
     for (int64_t side = 0; side < std::max(group, together); ++side) {
       for (int64_t j = 0; side < group && j < std::min(side, together); ++j) {
         add(first + side, begin + j);

@@ -19,7 +19,7 @@ struct Tiling {
   int64_t blocks_m, blocks_n, blocks_k;
   bool a_stays;       // else B does
   int64_t staying;    // panels of a group
-  int64_t streaming;  // panels of the other operand on the device at once
+  int64_t streaming;  // panels of the other operand on the device at once, 2 or more
 
   // Tiles of each matrix on the device at once.
   int64_t slots_of_a() const { return slots(a_stays, blocks_m); }
