@@ -30,7 +30,7 @@ FILES = {"default": "h200-sgemm-default.json", "strict": "h200-sgemm.json",
          "overhead": "h200-overhead.json", "products_16": "h200-products-16.json",
          "products_mixed": "h200-products-mixed.json", "grouped": "h200-grouped.json",
          "invariant_16": "h200-products-16-invariant.json",
-         "scale_out": "h100-scale-out.json"}
+         "scale_out": "h200-scale-out.json"}
 NO_RUN = "No such run is in the repository yet.\n"
 SHORT = 5e-3  # ms; the launch is a large part of a cuBLAS product that takes no longer
 LARGE = 1000  # smallest m, n and k of a large product
