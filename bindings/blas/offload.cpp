@@ -27,7 +27,8 @@ namespace {
 constexpr PipelineLimits kLimits{.tiling = {.device_floats = int64_t{2} << 30,
                                             .min_tile = 256,
                                             .panels = kMostPanels,
-                                            .elements_of_c = int64_t{2048} * 2048},
+                                            .elements_of_c = int64_t{2048} * 2048,
+                                            .panel_floats = int64_t{4} << 20},
                                  .staging_floats = int64_t{1} << 20,
                                  .workspace_bytes = int64_t{64} << 20};
 

@@ -50,7 +50,8 @@ Upload::Upload(const HostMatrix& from, const DeviceMatrix& to, const Stream& str
       to_(to),
       stream_(&stream),
       ring_(ring),
-      strips_(Pieces(from.rows, from.cols, to.ld, ring->capacity())) {}
+      strips_(Pieces(from.rows, from.cols, to.ld, ring->capacity())),
+      first_(ring->number(strips_.pieces().count())) {}
 
 double Upload::bytes() const { return float_bytes(from_.rows) * static_cast<double>(from_.cols); }
 
@@ -66,24 +67,24 @@ bool Upload::await(const std::atomic<int64_t>& value, int64_t wanted) const {
 // Whoever has the first strip of a piece waits for the buffer's transfer before; others for it.
 bool Upload::await_buffer(int64_t strip) {
   const int64_t piece = strips_.piece_of(strip);
-  State& buffer = state(piece);
+  State& state = state_of(piece);
   if (strip % strips_.of_a_piece() == 0) {
-    if (!await(buffer.sent, piece - StagingRing::kBuffers)) return false;
-    ring_->at(piece).copied.wait();
-    buffer.strips_left = strips_.of_a_piece();
-    buffer.free_for.store(piece, std::memory_order_release);
+    if (!await(state.sent, piece - StagingRing::kBuffers)) return false;
+    buffer_of(piece).copied.wait();
+    state.strips_left = strips_.of_a_piece();
+    state.free_for.store(piece, std::memory_order_release);
   }
-  return await(buffer.free_for, piece);
+  return await(state.free_for, piece);
 }
 
 void Upload::send(int64_t piece) {
   const Rect rect = strips_.pieces().at(piece);
-  StagingRing::Buffer& buffer = ring_->at(piece);
+  StagingRing::Buffer& buffer = buffer_of(piece);
   check(cudaMemcpyAsync(to_.data + rect.row + rect.col * to_.ld, buffer.data.get(),
                         static_cast<size_t>(Pieces::extent(rect, to_.ld)) * sizeof(float),
                         cudaMemcpyHostToDevice, stream_->get()));
   buffer.copied.record(*stream_);
-  state(piece).sent.store(piece, std::memory_order_release);
+  state_of(piece).sent.store(piece, std::memory_order_release);
 }
 
 bool Upload::copy_next() {
@@ -92,9 +93,9 @@ bool Upload::copy_next() {
   const int64_t piece = strips_.piece_of(strip);
   const Rect of_matrix = strips_.in_matrix(strip), rect = strips_.in_piece(strip);
   const float* const from = from_.data + of_matrix.row + of_matrix.col * from_.ld;
-  float* const to = ring_->at(piece).data.get() + rect.row + rect.col * to_.ld;
+  float* const to = buffer_of(piece).data.get() + rect.row + rect.col * to_.ld;
   copy_columns(from, from_.ld, to, to_.ld, rect.rows, rect.cols);
-  if (--state(piece).strips_left == 0) send(piece);
+  if (--state_of(piece).strips_left == 0) send(piece);
   return true;
 }
 
@@ -106,7 +107,8 @@ Download::Download(const DeviceMatrix& from, float* to, int64_t ldc, const Rect&
       ldc_(ldc),
       stream_(&stream),
       ring_(ring),
-      strips_(Pieces(tile.rows, tile.cols, from.ld, ring->capacity())) {
+      strips_(Pieces(tile.rows, tile.cols, from.ld, ring->capacity())),
+      first_(ring->number(strips_.pieces().count())) {
   computed.hold(stream);
   for (int64_t piece = 0; piece < StagingRing::kBuffers; ++piece) ask(piece);
 }
@@ -119,13 +121,13 @@ double Download::bytes_left() const {
 void Download::ask(int64_t piece) {
   if (piece >= strips_.pieces().count()) return;
   const Rect rect = strips_.pieces().at(piece);
-  StagingRing::Buffer& buffer = ring_->at(piece);
+  StagingRing::Buffer& buffer = buffer_of(piece);
   check(cudaMemcpyAsync(buffer.data.get(), from_.data + rect.row + rect.col * from_.ld,
                         static_cast<size_t>(Pieces::extent(rect, from_.ld)) * sizeof(float),
                         cudaMemcpyDeviceToHost, stream_->get()));
   buffer.copied.record(*stream_);
-  state(piece).strips_left = strips_.of_a_piece();
-  state(piece).asked.store(piece, std::memory_order_release);
+  state_of(piece).strips_left = strips_.of_a_piece();
+  state_of(piece).asked.store(piece, std::memory_order_release);
 }
 
 // Queries whether one piece more has arrived: one thread at a time and now and then, since each
@@ -138,8 +140,8 @@ bool Download::is_known_to_arrive() {
   if (now - last_query_ < kBetweenQueries) return false;
   last_query_ = now;
   const int64_t piece = arrived_;
-  const bool asked_for = state(piece).asked.load(std::memory_order_acquire) == piece;
-  if (!asked_for || !ring_->at(piece).copied.has_happened()) return false;
+  const bool asked_for = state_of(piece).asked.load(std::memory_order_acquire) == piece;
+  if (!asked_for || !buffer_of(piece).copied.has_happened()) return false;
   ++arrived_;
   return true;
 }
@@ -160,10 +162,10 @@ bool Download::store_next() {
   if (strip < 0) return false;
   const int64_t piece = strips_.piece_of(strip);
   const Rect of_tile = strips_.in_matrix(strip), rect = strips_.in_piece(strip);
-  const float* const from = ring_->at(piece).data.get() + rect.row + rect.col * from_.ld;
+  const float* const from = buffer_of(piece).data.get() + rect.row + rect.col * from_.ld;
   float* const to = to_ + of_tile.row + of_tile.col * ldc_;
   copy_columns(from, from_.ld, to, ldc_, rect.rows, rect.cols);
-  if (--state(piece).strips_left == 0) ask(piece + StagingRing::kBuffers);
+  if (--state_of(piece).strips_left == 0) ask(piece + StagingRing::kBuffers);
   return true;
 }
 

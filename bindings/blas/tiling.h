@@ -41,7 +41,8 @@ struct TilingLimits {
   int64_t device_floats;      // for all tiles
   int64_t min_tile;           // sizes are cut into multiples of it
   int64_t panels;             // that m and n are cut into, kMostPanels or fewer
-  int64_t elements_of_c = 0;  // of a tile, at least, unless memory is short
+  int64_t elements_of_c = 0;  // of a tile, at least, unless memory is short; see choose_sides()
+  int64_t panel_floats = 0;   // of a panel of the operand that streams, and its part of C, at least
 };
 constexpr int64_t kMostPanels = 16;
 

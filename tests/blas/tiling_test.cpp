@@ -38,7 +38,7 @@ TEST(BlasTiling, CoversEveryElementOnceWithinTheLimit) {
     const Product p = shape(random.integer(1, 150), random.integer(1, 150), random.integer(1, 150),
                             random.integer(0, 1) == 1, random.integer(0, 1) == 1);
     const TilingLimits limits{random.integer(3200, 60'000), 8, random.integer(1, kMostPanels),
-                              random.integer(0, 2000)};
+                              random.integer(0, 2000), random.integer(0, 4000)};
     const auto tiling = choose_tiling(p, limits);
     ASSERT_TRUE(tiling) << p.m << ' ' << p.n << ' ' << p.k << ' ' << limits.device_floats;
     EXPECT_LE(device_floats(p, *tiling), limits.device_floats);
@@ -84,7 +84,7 @@ TEST(BlasTiling, TilesNeedOnePanelMoreAtATime) {
   for (const int64_t floats : {5'000'000, 500'000, 200'000}) {
     for (const auto& [m, n] : {std::pair{1024, 1024}, {512, 1024}, {1024, 384}}) {
       const Product p = shape(m, n, 320);
-      const auto tiling = choose_tiling(p, {floats, 8, kMostPanels, 64 * 64});
+      const auto tiling = choose_tiling(p, {floats, 8, kMostPanels, 32 * 32});
       ASSERT_TRUE(tiling);
       ASSERT_EQ(tiling->blocks_k, 1);
       const int64_t staying = tiling->a_stays ? tiling->blocks_m : tiling->blocks_n;
@@ -129,12 +129,29 @@ TEST(BlasTiling, KeepsTheSmallerOperandWhole) {
 }
 
 TEST(BlasTiling, CutsBothSidesWhereTilesAreLargeEnough) {
-  const auto tiling =
-      choose_tiling(shape(16'384, 32'768, 4096), {int64_t{2} << 30, 256, 16, 2048 * 2048});
+  const TilingLimits limits{int64_t{2} << 30, 256, 16, 2048 * 2048};
+  const auto tiling = choose_tiling(shape(16'384, 32'768, 16'384), limits);
   ASSERT_TRUE(tiling);
   EXPECT_EQ(tiling->tile_m, 2048);
   EXPECT_EQ(tiling->tile_n, 2048);
   EXPECT_EQ(tiling->staying, 8);
+  const auto short_sums = choose_tiling(shape(16'384, 32'768, 4096), limits);
+  ASSERT_TRUE(short_sums);
+  EXPECT_EQ(short_sums->tile_m, 8192);
+  EXPECT_EQ(short_sums->tile_n, 2048);
+}
+
+TEST(BlasTiling, CutsSmallMatricesIntoFewPanels) {
+  const auto panels = [](int64_t m, int64_t n, int64_t k) {
+    const auto tiling =
+        choose_tiling(shape(m, n, k), {int64_t{2} << 30, 256, 16, 2048 * 2048, 2048 * 2048});
+    return tiling ? tiling->panels_that_stream() : 0;
+  };
+  EXPECT_EQ(panels(1024, 1024, 1024), 2);
+  EXPECT_EQ(panels(4096, 4096, 4096), 4);
+  EXPECT_EQ(panels(4096, 4096, 64), 4);  // by C
+  EXPECT_EQ(panels(64, 4096, 4096), 4);  // by B
+  EXPECT_EQ(panels(32'768, 8192, 8192), 16);
 }
 
 TEST(BlasTiling, KeepsTilesLargeWhereMemoryIsShort) {
