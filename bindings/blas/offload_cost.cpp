@@ -23,13 +23,13 @@ double bytes_of(const ProductShape& shape) {
 // Measured on H200s with 16 and 32 cores of a contemporary Xeon
 // (bench/results/h200-blas-offload.json and h200-host-gpus.json), but for round figures of what
 // machines differ in. host_flops is OpenBLAS's where it knows the processor; Debian's 0.3.21 runs
-// at a quarter of that where it does not. host_bytes and transfer_bytes keep products on the host
-// that are bound by memory or by the way back from the GPU; squares reach 40e9 bytes a second. The
-// start of a second GPU is not seen in the time of the product that it has a part in;
+// at a quarter of that where it does not. host_bytes keeps products on the host that are bound by
+// memory. transfer_bytes is that of products from 2048^3 to 8192^3 and of such as 16384 x 16384 x
+// 256. The start of a second GPU is not seen in the time of the product that it has a part in;
 // more_gpus_seconds stands for the memory that it takes.
 const OffloadRates kMeasuredRates{.host_flops = 72e9,
                                   .host_bytes = 100e9,
-                                  .transfer_bytes = 29e9,
+                                  .transfer_bytes = 45e9,
                                   .transfers_bytes = 60e9,
                                   .gpu_flops = 97e12,
                                   .gpu_call_seconds = 120e-6,
