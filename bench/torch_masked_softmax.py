@@ -58,6 +58,15 @@ def cases():
     yield dict(heads=4096, queries=64, keys=77, type="bf16", causal=True)
     yield dict(heads=4096, queries=128, keys=128, type="bf16", causal=True)
     yield dict(heads=2, queries=1024, keys=32768, type="bf16", causal=True, offset=32768 - 1024)
+    for keys in (29, 77, 197, 333, 513, 1001, 2047, 4097):  # rows begin anywhere
+        for kind in ("bf16", "f32"):
+            elements = 64e6 if kind == "bf16" else 32e6
+            base = dict(heads=max(1, int(elements / keys**2)), queries=keys, keys=keys, type=kind)
+            yield dict(base, causal=True)
+            yield dict(base, lengths=True)
+            yield dict(base, mask=kind, one_mask=True)
+            yield dict(base, mask=kind)
+            yield dict(base, causal=True, backward=True)
 
 
 def label(case):
@@ -169,7 +178,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("library")
     parser.add_argument("json")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="a part of a label")
     parser.add_argument("--groups", type=int, default=5)
     arguments = parser.parse_args()
     library = Library(arguments.library)

@@ -31,6 +31,16 @@ __device__ __forceinline__ void cp_async_16(void* shared, const void* global, bo
 #endif
 }
 
+// cp.async.ca 16 bytes, both addresses multiples of 16: L1 keeps them.
+__device__ __forceinline__ void cp_async_16_kept(void* shared, const void* global) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  *static_cast<float4*>(shared) = *static_cast<const float4*>(global);
+#else
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(address), "l"(global) : "memory");
+#endif
+}
+
 // cp.async.cg 16 bytes as above, of which the first `valid` floats, 0 to 4, are read; the others
 // become zeros.
 __device__ __forceinline__ void cp_async_first_of_16(void* shared, const void* global, int valid) {

@@ -64,10 +64,11 @@ MaskedSoftmaxCase case_of(const Shape& shape, mygemmDataType_t type) {
 TEST_P(SoftmaxMaskedRow, ShapesAndLayouts) {
   std::vector<MaskedSoftmaxCase> cases;
   int64_t number = 0;
-  for (const Shape& shape : {Shape{3, 1}, Shape{5, 2}, Shape{40, 31}, Shape{70, 64}, Shape{9, 129},
-                             Shape{9, 256}, Shape{6, 509}, Shape{5, 512}, Shape{5, 1024},
-                             Shape{3, 1032}, Shape{4, 2048}, Shape{3, 4099}, Shape{3, 4160},
-                             Shape{2, 8192}, Shape{2, 9000}, Shape{2, 16384}, Shape{2, 33001}}) {
+  for (const Shape& shape :
+       {Shape{3, 1}, Shape{5, 2}, Shape{40, 31}, Shape{70, 64}, Shape{50, 77}, Shape{9, 129},
+        Shape{5, 700}, Shape{9, 256}, Shape{6, 509}, Shape{5, 512}, Shape{5, 1024}, Shape{3, 1032},
+        Shape{4, 2048}, Shape{3, 4099}, Shape{3, 4160}, Shape{2, 8192}, Shape{2, 9000},
+        Shape{2, 16384}, Shape{2, 33001}}) {
     for (const int64_t padding : {0, 1, 8}) {
       for (const mygemmDataType_t type : {MYGEMM_R_32F, MYGEMM_R_16BF}) {
         ++number;
@@ -191,7 +192,7 @@ TEST_P(SoftmaxMaskedRow, InPlace) {
 TEST_P(SoftmaxMaskedRow, InPlaceOfTheGradient) {
   std::vector<MaskedSoftmaxCase> cases;
   for (const mygemmSoftmaxMode_t mode : kModes) {
-    for (const int64_t cols : {77, 1032}) {
+    for (const int64_t cols : {72, 77, 1032}) {
       MaskedSoftmaxCase test = case_of({3, cols}, MYGEMM_R_32F);
       test.softmax.mode = mode;
       test.softmax.backward = true;

@@ -23,9 +23,7 @@ int log2_stride(const SoftmaxProblem& p, int log2_lanes) {
 // copy for 0.98, eight: 0.95; H200). Few rows are divided among all multiprocessors.
 SoftmaxBundle bundle_of(const SoftmaxProblem& p, const RowShape& shape, const SoftmaxLanes& lanes,
                         const DeviceTraits& device, int* shared_bytes) {
-  const bool replaces =
-      shape.layout != Layout::kAny &&
-      element_bytes(p.backward ? p.dy.type : p.in.type) == element_bytes(p.out.type);
+  const bool replaces = can_replace(p.backward ? p.dy : p.in, p.out);
   const auto bytes_of_rows = [&](const TypedMatrix& matrix, int rows) {
     return rows * static_cast<int>(p.cols * element_bytes(matrix.type));
   };
@@ -44,7 +42,6 @@ SoftmaxBundle bundle_of(const SoftmaxProblem& p, const RowShape& shape, const So
   const int64_t of_each = ceil_div(p.rows, int64_t{2} * device.num_sms * unit);
   bundle.rows = std::max(1, static_cast<int>(std::min<int64_t>(most_units, of_each))) * unit;
   if (bundle.rows > 8) bundle.rows = bundle.rows / 8 * 8;
-  const auto run_bytes = [](int bytes) { return (bytes + 15 + 15) / 16 * 16; };  // from anywhere
   bundle.dy_at = run_bytes(bytes_of_rows(p.in, bundle.rows));
   const int end =
       p.backward ? bundle.dy_at + run_bytes(bytes_of_rows(p.dy, bundle.rows)) : bundle.dy_at;

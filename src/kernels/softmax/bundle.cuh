@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(1 << log2_bundle_threads(kElements),
                                   (bundle_residency<Format::kWidths, kElements, kBackward>()))
     softmax_bundle(const SoftmaxProblem p, const SoftmaxBundle bundle) {
   char* const runs = reinterpret_cast<char*>(&shared_storage<uint4>());
-  constexpr int kLog2Threads = log2_bundle_threads(kElements);
+  constexpr int kLog2Threads = log2_bundle_threads(kElements), kThreads = 1 << kLog2Threads;
   constexpr int kLanes = 1 << kLog2Lanes,
                 kUnit = bundle_unit(Format::kWidths, kLog2Lanes, kElements);
   constexpr int kSure = kUnit == 1 ? kElements : kElements - kUnit;
@@ -72,15 +72,16 @@ __global__ void __launch_bounds__(1 << log2_bundle_threads(kElements),
        first += int64_t{gridDim.x} * bundle.rows) {
     const int rows = p.rows - first < bundle.rows ? static_cast<int>(p.rows - first) : bundle.rows;
     const auto run_of = [&](const TypedMatrix& matrix, int place) {
-      return Run<1 << kLog2Threads>(address_of<Format>(matrix, first), runs + place,
-                                    rows * cols * bytes_of<Format>(matrix.type));
+      return Run(address_of<Format>(matrix, first), runs + place,
+                 rows * cols * bytes_of<Format>(matrix.type));
     };
     const auto in = run_of(p.in, 0);
-    in.load(bytes_of<Format>(p.in.type));
+    const int thread = static_cast<int>(threadIdx.x);
+    in.load(bytes_of<Format>(p.in.type), thread, kThreads);
     char* dy_rows = nullptr;
     if constexpr (kBackward) {
       const auto run = run_of(p.dy, bundle.dy_at);
-      run.load(bytes_of<Format>(p.dy.type));
+      run.load(bytes_of<Format>(p.dy.type), thread, kThreads);
       dy_rows = run.shared;
     }
     const auto out = run_of(p.out, bundle.out_at);
@@ -119,7 +120,7 @@ __global__ void __launch_bounds__(1 << log2_bundle_threads(kElements),
       }
     });
     __syncthreads();  // the results of all rows are there
-    out.store(bytes_of<Format>(p.out.type));
+    out.store(bytes_of<Format>(p.out.type), thread, kThreads);
     if (int64_t{gridDim.x} * bundle.rows < p.rows) __syncthreads();  // and stored
   }
 }

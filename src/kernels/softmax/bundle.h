@@ -19,6 +19,18 @@ struct SoftmaxBundle {
   int dy_at, out_at;
 };
 
+// Whether the results can replace what they are computed from in shared memory: elements are as
+// wide, and rows begin at the same distance from a multiple of 16 bytes.
+inline bool can_replace(const TypedMatrix& from, const TypedMatrix& results) {
+  const int64_t bytes = element_bytes(from.type);
+  const auto distance =
+      reinterpret_cast<uintptr_t>(from.data) - reinterpret_cast<uintptr_t>(results.data);
+  return bytes == element_bytes(results.type) && distance % 16 == 0 &&
+         (from.ld - results.ld) * bytes % 16 == 0;
+}
+// Bytes of shared memory for a run of so many, which may begin anywhere.
+constexpr int run_bytes(int64_t bytes) { return static_cast<int>(bytes + 15 + 15) / 16 * 16; }
+
 // 2^log2_lanes lanes of a warp share a row: as few as have at most 24 elements each, or a whole
 // warp with up to 64. The number of elements is a compile-time constant, rounded up but where one
 // lane has a few: elements that a row lacks cost as much as others.

@@ -172,6 +172,14 @@ struct alignas(kPack * sizeof(T)) PackBits {
       return word[i / 2] >> i % 2 * 16 & 0xffffu;
     }
   }
+  __device__ __forceinline__ float value(int i) const {
+    if constexpr (kWords) {
+      return element_of<T>(word, i);
+    } else {
+      const unsigned only = word[0];
+      return element_of<T>(&only, 0);
+    }
+  }
 };
 
 template <class Format, class T, int kPacks, class Place>
@@ -205,11 +213,8 @@ __device__ __forceinline__ void load_as(Packs<Format, kPacks>& packs, const void
     for (int i = 0; i < Format::kWords; ++i) {
       if constexpr (!Format::kKeepsFloats) {
         packs.word[k][i] = bits[k].word[i];
-      } else if constexpr (Bits::kWords) {
-        packs.word[k][i] = __float_as_uint(element_of<T>(bits[k].word, i));
       } else {
-        const unsigned word = bits[k].word[0];
-        packs.word[k][0] = __float_as_uint(element_of<T>(&word, 0));
+        packs.word[k][i] = __float_as_uint(bits[k].value(i));
       }
     }
   }

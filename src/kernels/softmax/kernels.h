@@ -29,12 +29,16 @@ const char* configure_softmax_reread(const SoftmaxKernel&, const SoftmaxFacts&, 
 const char* configure_softmax_naive(const SoftmaxKernel&, const SoftmaxFacts&, const DeviceTraits&,
                                     const PlanOptions&, SoftmaxConfig*);
 
-// Masked softmaxes: a warp holds a row in registers; a block does; a block reads a row twice; a
-// warp reads it three times, and runs any problem.
+// Masked softmaxes: a warp holds a row in registers; a block does; either moves rows that begin
+// anywhere through shared memory; a block reads a row twice; a warp reads it three times, and runs
+// any problem.
 const char* configure_softmax_masked_warp(const SoftmaxKernel&, const SoftmaxFacts&,
                                           const DeviceTraits&, const PlanOptions&, SoftmaxConfig*);
 const char* configure_softmax_masked_block(const SoftmaxKernel&, const SoftmaxFacts&,
                                            const DeviceTraits&, const PlanOptions&, SoftmaxConfig*);
+const char* configure_softmax_masked_bundle(const SoftmaxKernel&, const SoftmaxFacts&,
+                                            const DeviceTraits&, const PlanOptions&,
+                                            SoftmaxConfig*);
 const char* configure_softmax_masked_reread(const SoftmaxKernel&, const SoftmaxFacts&,
                                             const DeviceTraits&, const PlanOptions&,
                                             SoftmaxConfig*);
@@ -53,6 +57,8 @@ Status launch_softmax_masked_warp(const SoftmaxProblem&, const SoftmaxConfig&,
                                   const LaunchContext&);
 Status launch_softmax_masked_block(const SoftmaxProblem&, const SoftmaxConfig&,
                                    const LaunchContext&);
+Status launch_softmax_masked_bundle(const SoftmaxProblem&, const SoftmaxConfig&,
+                                    const LaunchContext&);
 Status launch_softmax_masked_reread(const SoftmaxProblem&, const SoftmaxConfig&,
                                     const LaunchContext&);
 Status launch_softmax_masked_naive(const SoftmaxProblem&, const SoftmaxConfig&,

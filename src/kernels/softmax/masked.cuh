@@ -16,6 +16,7 @@ struct MaskedRow {
   int64_t mask;            // number of the mask's element for that
   int64_t valid;           // columns that are not masked by their number
   int64_t cols;
+  int64_t of_group;  // its number in its group
 
   __device__ __forceinline__ MaskedRow(const SoftmaxProblem& p, const SoftmaxMasking& m,
                                        const MaskedDivisors& divisors, int64_t r)
@@ -23,6 +24,7 @@ struct MaskedRow {
     const SoftmaxMasking::Place at = divisors.narrow ? divisors.place_of(r) : m.place_of(r);
     valid = m.valid_columns(at, p.cols);
     mask = m.mask_strides.offset(at);
+    of_group = at.row;
   }
   // `count` columns from `first` on, or as many as there are.
   __device__ __forceinline__ MaskedRow part(const SoftmaxMasking& m, int64_t first,
@@ -59,6 +61,9 @@ struct PartOfPlace {
   __device__ int pack(int k) const { return at.pack(k); }
   __device__ bool whole(int k) const { return at.pack(k) * kPack < end; }
   __device__ bool has(int k, int i) const { return at.pack(k) * kPack + i < end; }
+  // Whether pack k is computed on. Single elements all are, for want of branches: those past the
+  // end are -inf.
+  __device__ bool counts(int k) const { return kPack == 1 || whole(k); }
   // Elements of pack k before the end; 0 or less, and kPack or more, mean none and all.
   __device__ int rest(int k) const { return end - at.pack(k) * kPack; }
 };
@@ -109,37 +114,28 @@ struct MaskedResult {
   }
 };
 
-// Element c of a row of the mask, wherever its columns lie.
-__device__ __forceinline__ float mask_element(const SoftmaxMasking& m, int64_t row, int64_t c) {
-  const int64_t i = row + c * m.mask_stride_col;
-  switch (m.mask_type) {
-    case MYGEMM_R_32F: return static_cast<const float*>(m.mask)[i];
-    case MYGEMM_R_16F: return to_float(static_cast<const __half*>(m.mask)[i]);
-    case MYGEMM_R_16BF: break;
-  }
-  return to_float(static_cast<const __nv_bfloat16*>(m.mask)[i]);
-}
-
-// Adds the mask to x * factor, by packs. kSelects: an element that the mask masks is -inf even
-// where x is NaN or infinite.
+// Adds the mask to x * factor, by packs, or by single elements wherever its columns lie.
+// kSelects: an element that the mask masks is -inf even where x is NaN or infinite.
 template <class Format, bool kSelects, int kPacks, class T>
 __device__ __forceinline__ void add_mask_of(const SoftmaxMasking& m, int64_t row,
                                             const PartOfPlace<Format::kPack>& at, float factor,
                                             float (&t)[kPacks][Format::kPack]) {
   constexpr int kPack = Format::kPack;
   using Bits = PackBits<T, kPack>;
+  const int64_t stride = kPack == 1 ? m.mask_stride_col : 1;
   Bits bits[kPacks];
   const auto* first = reinterpret_cast<const Bits*>(static_cast<const T*>(m.mask) + row);
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
-    if (at.whole(k)) bits[k] = first[at.pack(k)];
+    if (kPack == 1) bits[k] = {};
+    if (at.whole(k)) bits[k] = first[at.pack(k) * stride];
   }
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
-    if (!at.whole(k)) continue;
+    if (!at.counts(k)) continue;
 #pragma unroll
     for (int i = 0; i < kPack; ++i) {
-      const float mask = element_of<T>(bits[k].word, i);
+      const float mask = bits[k].value(i);
       t[k][i] = fmaf(t[k][i], factor, mask);
       if (kSelects) t[k][i] = mask == -INFINITY ? -INFINITY : t[k][i];
     }
@@ -149,14 +145,7 @@ template <class Format, bool kSelects, int kPacks>
 __device__ __forceinline__ void add_mask(const SoftmaxMasking& m, const MaskedRow& row,
                                          const PartOfPlace<Format::kPack>& at, float factor,
                                          float (&t)[kPacks][Format::kPack]) {
-  if constexpr (Format::kPack == 1) {
-#pragma unroll
-    for (int k = 0; k < kPacks; ++k) {
-      if (!at.whole(k)) continue;
-      const float mask = mask_element(m, row.mask, at.pack(k));
-      t[k][0] = mask == -INFINITY ? -INFINITY : fmaf(t[k][0], factor, mask);
-    }
-  } else if (m.mask_type == MYGEMM_R_32F) {
+  if (m.mask_type == MYGEMM_R_32F) {
     add_mask_of<Format, kSelects, kPacks, float>(m, row.mask, at, factor, t);
   } else if (m.mask_type == MYGEMM_R_16F) {
     add_mask_of<Format, kSelects, kPacks, __half>(m, row.mask, at, factor, t);
@@ -182,7 +171,7 @@ __device__ __forceinline__ void load_scores_as(const SoftmaxProblem& p, const So
   if (caps) {
 #pragma unroll
     for (int k = 0; k < kPacks; ++k) {
-      if (!at.whole(k)) continue;
+      if (!at.counts(k)) continue;
 #pragma unroll
       for (float& v : t[k]) v = scale.cap * tanhf(v * scale.inner);
     }
@@ -194,14 +183,12 @@ __device__ __forceinline__ void load_scores_as(const SoftmaxProblem& p, const So
     }
   }
   if (masks) add_mask<Format, kSelects>(m, row, at, caps ? 1.0f : scale.scale, t);
-  if constexpr (Format::kPack > 1) {
 #pragma unroll
-    for (int k = 0; k < kPacks; ++k) {
-      const int rest = at.rest(k);
-      if (rest <= 0 || rest >= Format::kPack) continue;
+  for (int k = 0; k < kPacks; ++k) {
+    const int rest = at.rest(k);
+    if (Format::kPack > 1 && (rest <= 0 || rest >= Format::kPack)) continue;
 #pragma unroll
-      for (int i = 0; i < Format::kPack; ++i) t[k][i] = i < rest ? t[k][i] : -INFINITY;
-    }
+    for (int i = 0; i < Format::kPack; ++i) t[k][i] = i < rest ? t[k][i] : -INFINITY;
   }
 }
 
@@ -212,7 +199,7 @@ __device__ __forceinline__ float largest_score(const PartOfPlace<Format::kPack>&
   float maximum = -INFINITY;
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
-    if (!at.whole(k)) continue;
+    if (!at.counts(k)) continue;
     maximum = ptx::max_with_nan(maximum, combine_pairs<Format::kPack>(t[k], [](float a, float b) {
                                   return ptx::max_with_nan(a, b);
                                 }));
@@ -226,14 +213,15 @@ __device__ __forceinline__ float load_scores(const SoftmaxProblem& p, const Soft
                                              const MaskedRow& row, const MaskedPlace& place,
                                              float (&t)[kPacks][Format::kPack]) {
   const PartOfPlace<Format::kPack> at(place, row.valid);
-  load_scores_as<Format, kExtras, false>(p, m, row, at, t);
+  constexpr bool kSingle = Format::kPack == 1;  // to load twice takes registers
+  load_scores_as<Format, kExtras, kSingle>(p, m, row, at, t);
   float maximum = largest_score<Format>(at, t);
   if (maximum != maximum) [[unlikely]] {
-    if (kExtras && m.mask) load_scores_as<Format, kExtras, true>(p, m, row, at, t);
+    if (kExtras && !kSingle && m.mask) load_scores_as<Format, kExtras, true>(p, m, row, at, t);
     maximum = -INFINITY;
 #pragma unroll
     for (int k = 0; k < kPacks; ++k) {
-      if (!at.whole(k)) continue;
+      if (!at.counts(k)) continue;
 #pragma unroll
       for (int i = 0; i < Format::kPack; ++i) maximum = fmaxf(maximum, t[k][i]);
     }
@@ -250,7 +238,7 @@ __device__ __forceinline__ float masked_exponentials(bool log_mode,
   float sum = 0.0f;
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
-    if (!at.whole(k)) continue;
+    if (!at.counts(k)) continue;
     float e[Format::kPack];
 #pragma unroll
     for (int i = 0; i < Format::kPack; ++i) {
@@ -276,14 +264,14 @@ __device__ __forceinline__ void store_results(const SoftmaxProblem& p, const Mas
     float value[kPack];
 #pragma unroll
     for (float& v : value) v = result.fill;
-    if (at.whole(k)) {
+    if (at.counts(k)) {
 #pragma unroll
       for (int i = 0; i < kPack; ++i) {
         value[i] =
             result.log_mode ? (t[k][i] - reference) - result.factor : t[k][i] * result.factor;
       }
       const int rest = at.rest(k);
-      if (kPack > 1 && rest < kPack) {
+      if (kPack == 1 || rest < kPack) {
 #pragma unroll
         for (int i = 0; i < kPack; ++i) value[i] = i < rest ? value[i] : result.fill;
       }
@@ -321,9 +309,13 @@ struct MaskedGradient {
   static constexpr int kPack = Format::kPack;
   Packs<Format, kPacks> y, dy;
 
+  // Single elements past the end are loaded as masked ones.
+  static __device__ __forceinline__ bool is_left(int i, int rest) { return kPack == 1 || i < rest; }
+
   __device__ __forceinline__ void load_row(const SoftmaxProblem& p, const MaskedRow& row,
                                            const PartOfPlace<kPack>& at) {
-    load(y, row.address<Format>(p.in), p.in.type, at, 0.0f);
+    load(y, row.address<Format>(p.in), p.in.type, at,
+         kPack == 1 && p.log_mode() ? -INFINITY : 0.0f);
     load(dy, row.address<Format>(p.dy), p.dy.type, at, 0.0f);
   }
   // The thread's part of the row's sum.
@@ -333,14 +325,15 @@ struct MaskedGradient {
     float sum = 0.0f;
 #pragma unroll
     for (int k = 0; k < kPacks; ++k) {
-      if (!at.whole(k)) continue;
+      if (!at.counts(k)) continue;
       float y_value[kPack], dy_value[kPack];
       y.get(k, p.in.type, y_value);
       dy.get(k, p.dy.type, dy_value);
       const int rest = at.rest(k);
 #pragma unroll
       for (int i = 0; i < kPack; ++i) {
-        if (i < rest && y_value[i] != masked) add_gradient_term(p, sum, y_value[i], dy_value[i]);
+        if (is_left(i, rest) && y_value[i] != masked)
+          add_gradient_term(p, sum, y_value[i], dy_value[i]);
       }
     }
     return sum;
@@ -362,7 +355,7 @@ struct MaskedGradient {
       const int rest = at.rest(k);
 #pragma unroll
       for (int i = 0; i < kPack; ++i) {
-        const bool counts = i < rest && y_value[i] != masked;
+        const bool counts = is_left(i, rest) && y_value[i] != masked;
         value[i] = counts ? gradient_of<Format::kAccurate>(p, y_value[i], value[i], sum) : 0.0f;
       }
       if (caps) {
@@ -371,7 +364,8 @@ struct MaskedGradient {
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
           const float root = softcap_slope_root(scale, x_value[i]);
-          value[i] = i < rest && y_value[i] != masked ? value[i] * root * root : 0.0f;
+          const bool counts = is_left(i, rest) && y_value[i] != masked;
+          value[i] = counts ? value[i] * root * root : 0.0f;
         }
       }
       dy.set(k, p.out.type, value);

@@ -14,10 +14,13 @@ namespace mygemm {
 // kernel's; threads of the kernel that reads rows twice.
 constexpr int kMaskedWarpThreads = 128, kMaskedFewThreads = 256, kMaskedBlockThreads = 512,
               kMaskedRereadThreads = 512;
-// Packs, or single elements, that a thread holds; few elements where a warp can hold a row so. Many
-// packs are of the warp kernel, of 16 bits without a mask and a cap.
+// Packs that a thread holds. Many packs are of the warp kernel, of 16 bits without a mask and a
+// cap.
 constexpr int kMaskedPacks = 4, kMaskedFewPacks = 2, kMaskedManyPacks = 8;
+// Single elements that a thread holds; few where a warp can hold a row so. Bundle kernel: those
+// that a lane holds at most.
 constexpr int kMaskedElements = 16, kMaskedFewElements = 8;
+constexpr int kMaskedLaneElements = 32, kMaskedLaneElementsOfMasks = 24;
 
 // SoftmaxMasking::place_of() without divisions, where there are fewer than 2^31 rows.
 struct MaskedDivisors {
@@ -50,13 +53,24 @@ struct MaskedDivisors {
 // Whether the kernels without mask and cap do not take a problem.
 constexpr bool has_extras(const SoftmaxMasking& m) { return m.mask || m.softcap != 0.0f; }
 
+// Bundle kernel: the rows that a warp, or a block for rows that a warp does not hold, moves between
+// global and shared memory as one run, and where its shared memory has them. x, or y, is at 0.
+struct MaskedBundle {
+  int rows = 0;
+  int dy_at, out_at;
+  int mask_at, mask_pitch;  // bytes from one row of the mask to the next
+  int bytes;                // of a warp, or of a block
+};
+
 // Whether rows, and the mask's, are moved by packs; otherwise by single elements.
 struct MaskedRows {
   Widths widths;
   bool in_packs;
   int64_t packs = 0;   // of a row, or elements
   int held = 0;        // packs or elements of a thread; 0: the kernel is another one
-  int log2_lanes = 0;  // warp kernel: lanes that share a row
+  int log2_lanes = 0;  // warp and bundle kernels: lanes that share a row
+  MaskedBundle bundle = {};
+  bool by_block = false;  // bundle kernel: a block has a row, not lanes of a warp
 
   bool floats = true;  // elements are held as FP32: not those of 16 bits without mask and cap
 
@@ -95,6 +109,16 @@ inline MaskedRows masked_rows(const SoftmaxProblem& p, const RowShape& shape) {
   MaskedRows rows{shape.widths, in_packs, in_packs ? p.cols / pack : p.cols};
   rows.floats = !in_packs || shape.widths != Widths::k16Bit || (!p.backward && has_extras(m));
   return rows;
+}
+
+// Whether rows that begin anywhere go through shared memory. Gradients of more columns, or of FP32,
+// are faster by single elements: 0.46 and 0.77 of a copy for 1001 columns of FP32, 0.41 and 0.26
+// for 333 of BF16 (H200).
+inline bool takes_masked_bundle(const SoftmaxProblem& p, const MaskedRows& rows) {
+  if (rows.in_packs) return false;
+  if (!p.backward) return rows.packs <= kMaskedBlockThreads * kMaskedElements;
+  return rows.widths == Widths::k16Bit && p.masking->softcap == 0.0f &&
+         rows.packs <= 32 * kMaskedElements;
 }
 
 }  // namespace mygemm

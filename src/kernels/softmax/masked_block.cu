@@ -3,37 +3,11 @@
 #include "kernels/launch.h"
 #include "kernels/softmax/kernels.h"
 #include "kernels/softmax/masked_packed.cuh"
+#include "kernels/softmax/masked_teams.cuh"
 #include "ptx/shared.cuh"
 
 namespace mygemm {
 namespace {
-
-// The two reductions of a row have memory of their own.
-struct BlockTeam {
-  BlockStorage& shared;
-
-  // Every thread adds up the parts of all warps, of which there are few, four at a time.
-  template <class Operation>
-  __device__ __forceinline__ float reduce(float value) {
-    float(&partial)[32] = std::is_same_v<Operation, Max> ? shared.maximum : shared.sum;
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    value = warp_reduce<Operation>(value);
-    if (lane == 0) partial[warp] = value;
-    if (lane < 3 && warp == warps - 1 && warps % 4 + lane < 4 && warps % 4 != 0) {
-      partial[warps + lane] = Operation::kNothing;
-    }
-    __syncthreads();  // every warp has stored its partial result
-    const float4* four = reinterpret_cast<const float4*>(partial);
-    float result = Operation::kNothing;
-#pragma unroll 1
-    for (unsigned i = 0; i < warps; i += 4) {
-      const float4 v = four[i / 4];
-      result = Operation::combine(
-          result, Operation::combine(Operation::combine(v.x, v.y), Operation::combine(v.z, v.w)));
-    }
-    return result;
-  }
-};
 
 // Blocks per multiprocessor for which the compiler limits the registers.
 template <class Format, int kPacks, bool kBackward, bool kExtras, int kMostThreads>
@@ -91,12 +65,11 @@ template <class Format, int kPacks>
 Status launch_format(const SoftmaxProblem& p, const SoftmaxConfig& config,
                      const LaunchContext& context) {
   if (p.backward) return launch_threads<Format, kPacks, true, false>(p, config, context);
-  constexpr bool kSingle = Format::kPack == 1;
   constexpr bool kFits = Format::kWidest == 4 || kPacks <= kMaskedFewPacks;
-  if (kSingle || (kFits && has_extras(*p.masking))) {
-    return launch_threads < Format, kPacks, false, kSingle || kFits > (p, config, context);
+  if (kFits && has_extras(*p.masking)) {
+    return launch_threads<Format, kPacks, false, kFits>(p, config, context);
   }
-  return launch_threads<Format, kPacks, false, kSingle>(p, config, context);
+  return launch_threads<Format, kPacks, false, false>(p, config, context);
 }
 
 }  // namespace
@@ -104,7 +77,9 @@ Status launch_format(const SoftmaxProblem& p, const SoftmaxConfig& config,
 Status cuda::launch_softmax_masked_block(const SoftmaxProblem& p, const SoftmaxConfig& config,
                                          const LaunchContext& context) {
   const MaskedRows& rows = config.masked;
-  if (!rows.in_packs) return launch_format<MixedElements, kMaskedElements>(p, config, context);
+  if (!rows.in_packs) {
+    return launch_threads<MixedElements, kMaskedElements, true, false>(p, config, context);
+  }
   return with_packs(rows.widths, [&](auto format) {
     using Format = decltype(format);
     return rows.held == kMaskedFewPacks ? launch_format<Format, kMaskedFewPacks>(p, config, context)

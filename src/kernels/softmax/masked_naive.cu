@@ -24,7 +24,7 @@ __device__ void forward_row(const SoftmaxProblem& p, const SoftmaxMasking& m, co
   for (int64_t c = lane; c < row.valid; c += 32) sum += masked_exp<true>(t(c) - reference);
   const MaskedResult result(p, m, static_cast<float>(warp_reduce<Sum>(sum)));
   for (int64_t c = lane; c < row.cols; c += 32) {
-    float value[1][1] = {{0.0f}};
+    float value[1][1] = {{-INFINITY}};
     if (c < row.valid) value[0][0] = t(c);
     if (!result.log_mode) value[0][0] = masked_exp<true>(value[0][0] - reference);
     store_results<MixedElements>(p, row.part(m, c, 1), MaskedPlace{0, 1}, result, reference, value);

@@ -3,19 +3,10 @@
 #include "kernels/launch.h"
 #include "kernels/softmax/kernels.h"
 #include "kernels/softmax/masked_packed.cuh"
+#include "kernels/softmax/masked_teams.cuh"
 
 namespace mygemm {
 namespace {
-
-// 2^log2_lanes neighbouring lanes of a warp.
-struct WarpTeam {
-  int log2_lanes;
-
-  template <class Operation>
-  __device__ __forceinline__ float reduce(float value) {
-    return warp_reduce<Operation>(value, log2_lanes);
-  }
-};
 
 template <class Format, int kPacks, bool kBackward, bool kExtras>
 __global__ void __launch_bounds__(kMaskedWarpThreads)
@@ -48,12 +39,9 @@ Status launch_format(const SoftmaxProblem& p, const SoftmaxConfig& config,
                   config.masked.log2_lanes);
   };
   if (p.backward) return run(masked_warp<Format, kPacks, true, false>);
-  constexpr bool kSingle = Format::kPack == 1;
   constexpr bool kFits = Format::kWidest == 4 || kPacks <= kMaskedFewPacks;
-  if (kSingle || (kFits && has_extras(*p.masking))) {
-    return run(masked_warp < Format, kPacks, false, kSingle || kFits >);
-  }
-  return run(masked_warp<Format, kPacks, false, kSingle>);
+  if (kFits && has_extras(*p.masking)) return run(masked_warp<Format, kPacks, false, kFits>);
+  return run(masked_warp<Format, kPacks, false, false>);
 }
 
 }  // namespace
@@ -62,9 +50,12 @@ Status cuda::launch_softmax_masked_warp(const SoftmaxProblem& p, const SoftmaxCo
                                         const LaunchContext& context) {
   const MaskedRows& rows = config.masked;
   if (!rows.in_packs) {
+    const auto run = [&](auto kernel) {
+      return launch(context, kernel, config, p, *p.masking, MaskedDivisors(p), rows.log2_lanes);
+    };
     return rows.held == kMaskedFewElements
-               ? launch_format<MixedElements, kMaskedFewElements>(p, config, context)
-               : launch_format<MixedElements, kMaskedElements>(p, config, context);
+               ? run(masked_warp<MixedElements, kMaskedFewElements, true, false>)
+               : run(masked_warp<MixedElements, kMaskedElements, true, false>);
   }
   return with_packs(rows.widths, [&](auto format) {
     using Format = decltype(format);

@@ -8,8 +8,8 @@ namespace mygemm {
 
 // A run in global memory, and its copy in shared memory at the same distance from a multiple of 16
 // bytes. The packs that it shares with its neighbours are moved by single elements: memory outside
-// the run is neither read nor written.
-template <int kThreads>
+// the run is neither read nor written. `threads` threads, 16 or more, copy it together: each calls
+// with its number among them.
 struct Run {
   static constexpr int kPackBytes = 16;
   char* global;
@@ -27,27 +27,40 @@ struct Run {
   }
 
   // Starts the copy to shared memory: it is complete after cp_async_wait_all() and a barrier.
-  __device__ __forceinline__ void load(int element_bytes) const {
-    const int thread = static_cast<int>(threadIdx.x);
+  // kReused: other blocks read the same, so that L1 should keep it.
+  template <bool kReused = false>
+  __device__ __forceinline__ void load(int element_bytes, int thread, int threads) const {
 #pragma unroll 2
-    for (int i = thread; i < packs; i += kThreads) {
+    for (int i = thread; i < packs; i += threads) {
       const int at = first + i * kPackBytes;
-      ptx::cp_async_16(shared + at, global + at, true);
+      if constexpr (kReused) {
+        ptx::cp_async_16_kept(shared + at, global + at);
+      } else {
+        ptx::cp_async_16(shared + at, global + at, true);
+      }
     }
     const int at = end_element(thread, element_bytes);
     if (at < 0) return;
     copy_element(shared + at, global + at, element_bytes);
   }
-  __device__ __forceinline__ void store(int element_bytes) const {
-    const int thread = static_cast<int>(threadIdx.x);
+  __device__ __forceinline__ void store(int element_bytes, int thread, int threads) const {
 #pragma unroll 4
-    for (int i = thread; i < packs; i += kThreads) {
+    for (int i = thread; i < packs; i += threads) {
       const int at = first + i * kPackBytes;
       *reinterpret_cast<uint4*>(global + at) = *reinterpret_cast<const uint4*>(shared + at);
     }
     const int at = end_element(thread, element_bytes);
     if (at < 0) return;
     copy_element(global + at, shared + at, element_bytes);
+  }
+
+  static __device__ __forceinline__ void copy_element(char* to, const char* from,
+                                                      int element_bytes) {
+    if (element_bytes == 4) {
+      *reinterpret_cast<uint32_t*>(to) = *reinterpret_cast<const uint32_t*>(from);
+    } else {
+      *reinterpret_cast<uint16_t*>(to) = *reinterpret_cast<const uint16_t*>(from);
+    }
   }
 
  private:
@@ -59,14 +72,6 @@ struct Run {
     if (thread < 8) return byte < first ? byte : -1;
     const int at = first + packs * kPackBytes + byte;
     return at < bytes ? at : -1;
-  }
-  static __device__ __forceinline__ void copy_element(char* to, const char* from,
-                                                      int element_bytes) {
-    if (element_bytes == 4) {
-      *reinterpret_cast<uint32_t*>(to) = *reinterpret_cast<const uint32_t*>(from);
-    } else {
-      *reinterpret_cast<uint16_t*>(to) = *reinterpret_cast<const uint16_t*>(from);
-    }
   }
 };
 

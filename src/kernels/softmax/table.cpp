@@ -67,6 +67,12 @@ constexpr SoftmaxKernel kKernels[] = {
      .configure = configure_softmax_masked_block,
      .launch = cuda_launcher<cuda::launch_softmax_masked_block>(),
      .figures = {.reads = 1, .efficiency = 0.93, .masks = true}},
+    {.name = "masked_bundle",
+     .min_cc = 75,
+     .max_cc = INT_MAX,
+     .configure = configure_softmax_masked_bundle,
+     .launch = cuda_launcher<cuda::launch_softmax_masked_bundle>(),
+     .figures = {.reads = 1, .efficiency = 0.8, .masks = true}},
     {.name = "masked_reread",
      .min_cc = 75,
      .max_cc = INT_MAX,
@@ -131,6 +137,9 @@ std::string describe(const SoftmaxConfig& config) {
   if (config.masked.held > 0) {
     result += text(", %d %s a thread", config.masked.held,
                    config.masked.in_packs ? "accesses" : "elements");
+    if (config.masked.bundle.rows > 0) {
+      result += text(", %d rows a run", config.masked.bundle.rows);
+    }
   }
   if (config.workspace_bytes > 0) result += text(", workspace %zu bytes", config.workspace_bytes);
   return result;

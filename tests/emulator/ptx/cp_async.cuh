@@ -24,6 +24,10 @@ inline void cp_async_16(void* shared, const void* global, bool valid) {
   cp_async<16>(shared, global, valid);
 }
 
+inline void cp_async_16_kept(void* shared, const void* global) {
+  cp_async<16>(shared, global, true);
+}
+
 inline void cp_async_first_of_16(void* shared, const void* global, int valid) {
   if (valid <= 0 || valid >= 4) return cp_async<16>(shared, global, valid > 0);
   if (!emulator::is_multiple(shared, 16) || !emulator::is_multiple(global, 16)) {
