@@ -245,7 +245,7 @@ mygemmStatus_t mygemm_gemm_workspace_size(mygemmHandle_t handle, const mygemmGem
     GemmProblem problem;
     RETURN_IF_ERROR(make_problem(handle, *call, &problem));
     complete_leading_dimensions(&problem);
-    return query_workspace(*handle, problem, bytes);
+    return query_workspace(*handle, product_step(problem), bytes);
   });
 }
 
@@ -273,7 +273,7 @@ mygemmStatus_t mygemm_explain_gemm(mygemmHandle_t handle, const char* device,
     GemmProblem problem;
     RETURN_IF_ERROR(make_problem(handle, *call, &problem));
     complete_leading_dimensions(&problem);
-    return explain_call(handle, device, problem, text, capacity, length);
+    return explain_call(handle, device, product_step(problem), text, capacity, length);
   });
 }
 

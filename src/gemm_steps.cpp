@@ -9,16 +9,6 @@
 namespace mygemm {
 namespace {
 
-// The part that the product's kernel computes.
-GemmProblem first_step(GemmProblem p) {
-  if (p.epilogue.stores_bits()) {
-    p.epilogue.activation = MYGEMM_ACTIVATION_NONE;
-    p.epilogue.aux = nullptr;
-    p.update_fused();
-  }
-  return p;
-}
-
 Status apply_relu(const mygemmContext& context, const GemmProblem& p) {
   if (context.on_host()) return host::launch_relu_bits(p);
   return cuda_launcher<cuda::launch_relu_bits>()(p, context.launch_context());
@@ -34,9 +24,18 @@ Status make_sums(const mygemmContext& context, const GemmProblem& p) {
 
 }  // namespace
 
+GemmProblem product_step(GemmProblem p) {
+  if (p.epilogue.stores_bits()) {
+    p.epilogue.activation = MYGEMM_ACTIVATION_NONE;
+    p.epilogue.aux = nullptr;
+    p.update_fused();
+  }
+  return p;
+}
+
 Status compute_steps(const mygemmContext& context, const GemmProblem& given, const char** kernel) {
   if (given.fill != MYGEMM_FILL_FULL) return compute_triangle(context, given, kernel);
-  RETURN_IF_ERROR(compute(context, first_step(given), kernel));
+  RETURN_IF_ERROR(compute(context, product_step(given), kernel));
   if (given.epilogue.stores_bits()) RETURN_IF_ERROR(apply_relu(context, given));
   return given.sums.of == MYGEMM_SUMS_NONE ? MYGEMM_STATUS_SUCCESS : make_sums(context, given);
 }

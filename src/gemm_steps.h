@@ -7,6 +7,9 @@
 
 namespace mygemm {
 
+// The step that a kernel of the table computes, which is what a plan is made for.
+GemmProblem product_step(GemmProblem p);
+
 // All steps, for a problem that is valid. kernel: receives the name of the product's kernel.
 Status compute_steps(const mygemmContext& context, const GemmProblem& given, const char** kernel);
 

@@ -20,6 +20,7 @@ class Mutant(NamedTuple):
 
 
 INTEGERS = "Rows/GemmRow.IntegersAreExact/"
+BANDS = "Rows/GemmBandRow.SecondBandOfTiles/"
 SCALARS = "Rows/GemmRow.ScalarsOfEveryKindInBothPointerModes/"
 NO_SUM = "Rows/GemmRow.NothingToSumScalesC/"
 BATCHES = "Rows/GemmRow.BatchesOfEveryForm/"
@@ -46,6 +47,8 @@ THIN_DEPTH = "kernels/gemm/thin_depth.cuh"
 THIN_COMMON = "kernels/gemm/thin_common.cuh"
 TMA = "kernels/gemm/tma/tma.cuh"
 TMA_STORE = "kernels/gemm/tma/store.cuh"
+SHORT = "kernels/gemm/tma/short.cuh"
+BESIDE = "kernels/gemm/tma/beside.cuh"
 FIXUP = "kernels/gemm/persistent/fixup.cuh"
 
 # The instance of a header's templates that is compiled: one of those in a source.
@@ -56,6 +59,7 @@ SLICED_32X16 = {"compiled": "kernels/gemm/sliced.cu", "instance": "Sliced32x16"}
 THIN_4 = {"compiled": "kernels/gemm/thin.cu", "instance": "Thin4"}
 # A kernel with one group of consumers, which meets nowhere else.
 TMA_128X128 = {"compiled": "kernels/gemm/tma/large.cu", "instance": "Tma128x128"}
+SHORT_128X128 = {"compiled": "kernels/gemm/tma/short.cu", "instance": "Short128x128"}
 TMA_64X32 = {"compiled": "kernels/gemm/tma/small.cu", "instance": "Tma64x32"}
 
 # The product that makes sums, and that with something changed before it.
@@ -147,6 +151,17 @@ MUTANTS = [
            "      meet(s, &parity);",
            "persistent::await_partial_tiles<Tile>(args, to_add, thread);",
            INTEGERS + "streamk_128x128", **TMA_128X128, few_resident=True),
+    Mutant("gemm short: the last tile is not stored", SHORT, "beside.finish();", "",
+           INTEGERS + "short_128x128", **SHORT_128X128),
+    Mutant("gemm short: a tile takes the place of one that is not stored", BESIDE,
+           "    finish();\n    epilogue_", "    epilogue_", BANDS + "short_128x128",
+           few_blocks=True, **SHORT_128X128),
+    Mutant("gemm short: results are read before all are there", BESIDE,
+           "__syncwarp();", "", INTEGERS + "short_128x128", occurrence=2, occurrences=2,
+           **SHORT_128X128),
+    Mutant("gemm short: results are overwritten before all are read", BESIDE,
+           "__syncwarp();", "", BANDS + "short_128x128", occurrence=1, occurrences=2,
+           few_blocks=True, **SHORT_128X128),
     Mutant("gemm warptiled: no wait for copies", WARPTILED,
            "ptx::cp_async_wait<Tile::kStages - 2>();", "", INTEGERS + "warptiled_64x64",
            **WARPTILED_64X64),

@@ -18,7 +18,7 @@ constexpr int64_t kBandTiles = 8;
 
 bool walks_in_bands(const std::string& kernel) {
   return kernel.starts_with("tma_") || kernel.starts_with("streamk_") ||
-         (runs_on_tensor_cores(kernel) && kernel != "packed");
+         kernel.starts_with("short_") || (runs_on_tensor_cores(kernel) && kernel != "packed");
 }
 
 std::vector<std::string> persistent_kernels() {

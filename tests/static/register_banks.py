@@ -67,13 +67,14 @@ def is_main_loop(conflicts, at):
 
 def readable(name):
     """tma 256 x 128, A transposing, B by TMA, fused: of the mangled name of a TMA-fed kernel."""
-    tile = re.search(r"TmaTileILi(\d+)ELi(\d+)E", name)
-    loads = re.search(r"OperandLoadE(\d)ELS\w*_(\d)ELb(\d)E", name)
+    tile = re.search(r"(Tma|Short)TileILi(\d+)ELi(\d+)E", name)
+    loads = re.search(r"OperandLoadE(\d)ELS\w*?_(\d)E(?:Lb(\d)E)?", name)
     if not tile or not loads:
         return name
     kinds = ("by TMA", "by shifted maps", "by 16 bytes", "by 4 bytes", "transposing")  # OperandLoad
     a, b = (kinds[int(load)] for load in loads.groups()[:2])
-    return f"tma {tile[1]} x {tile[2]}, A {a}, B {b}{', fused' if loads[3] == '1' else ''}"
+    fused = ", fused" if loads[3] == "1" else ""
+    return f"{tile[1].lower()} {tile[2]} x {tile[3]}, A {a}, B {b}{fused}"
 
 
 def measure(cubins):

@@ -34,6 +34,7 @@ using mygemm_tests::strict;
 using mygemm_tests::transpose;
 using mygemm_tests::transpose_in_place;
 using mygemm_tests::with_odd_lds;
+using mygemm_tests::with_relu;
 
 constexpr size_t kMiB = 1024 * 1024;
 
@@ -119,7 +120,7 @@ void add_gemm(Golden* golden) {
       {4096, 16, 4096, 1},   {16, 16384, 512, 1},      {65536, 64, 64, 1},    {100000, 100, 10, 1},
       {64, 64, 65536, 1},    {256, 256, 1000000, 1},   {1, 1, 1000000, 1},    {8, 8, 8, 10000},
       {32, 32, 32, 1000},    {64, 64, 64, 1024},       {128, 128, 64, 96},    {2048, 2048, 128, 16},
-      {4096, 4096, 1, 1}};
+      {4096, 4096, 1, 1},    {4096, 4096, 64, 1},      {1024, 4096, 64, 1}};
   for (const auto& [m, n, k, batch] : kShapes) {
     const std::string name = "gemm nn " + by(m, n) + "x" + std::to_string(k) +
                              (batch > 1 ? " batch " + std::to_string(batch) : "");
@@ -150,6 +151,8 @@ void add_gemm_variants(Golden* golden) {
                                strict(with_odd_lds(gemm(false, false, size, size, size))),
                                32 * kMiB);
   }
+  golden->add("gemm nn 2048x1024x512 strict, relu",
+              strict(with_relu(gemm(false, false, 2048, 1024, 512))));
   golden->add_with_workspace("gemm nt 1x4096x4096 odd lds",
                              with_odd_lds(gemm(false, true, 1, 4096, 4096)), 32 * kMiB);
   golden->add_with_workspace("gemm tn 4096x4x4096 odd lds",

@@ -62,6 +62,8 @@ TEST(Invariance, OrdersOfTheTable) {
       {"tensor16_lines_128x128", &tensor16::kOrder},
       {"tma_256x128", &kChainOrder},
       {"tma_128x128", &kChainOrder},
+      {"short_256x128", &kChainOrder},
+      {"short_128x128", &kChainOrder},
       {"warptiled_128x128", &kChainOrder},
       {"warptiled_128x64", &kChainOrder},
       {"warptiled_64x64", &kChainOrder},

@@ -221,6 +221,7 @@ TEST(Plan, EveryGemmKernelIsChosenForSomeProblem) {
         for (const GemmProblem& q : {p, strict(p), fast(p), batch, strict(batch), fast(batch)}) {
           add_choices(q, &chosen);
         }
+        add_choices(strict(with_relu(p)), &chosen);
       }
     }
   }

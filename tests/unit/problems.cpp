@@ -85,6 +85,12 @@ GemmProblem with_odd_lds(GemmProblem problem) {
   return problem;
 }
 
+GemmProblem with_relu(GemmProblem problem) {
+  problem.epilogue.activation = MYGEMM_ACTIVATION_RELU;
+  problem.update_fused();
+  return problem;
+}
+
 GemmProblem fast(GemmProblem problem) {
   problem.math = MYGEMM_MATH_FAST;
   return problem;

@@ -30,10 +30,12 @@ mygemm::GemmProblem strict(mygemm::GemmProblem problem);
 mygemm::GemmProblem fast(mygemm::GemmProblem problem);
 // The same, batch-invariant.
 mygemm::GemmProblem invariant(mygemm::GemmProblem problem);
-// The same of BF16, of FP32 and BF16 with FP32 results, and with odd leading dimensions of A and B.
+// The same of BF16, of FP32 and BF16 with FP32 results, with odd leading dimensions of A and B, and
+// with an activation.
 mygemm::GemmProblem of_16_bits(mygemm::GemmProblem problem);
 mygemm::GemmProblem mixed(mygemm::GemmProblem problem, bool fp32_a);
 mygemm::GemmProblem with_odd_lds(mygemm::GemmProblem problem);
+mygemm::GemmProblem with_relu(mygemm::GemmProblem problem);
 mygemm::SoftmaxProblem softmax(int64_t rows, int64_t cols, mygemmDataType_t type = MYGEMM_R_32F);
 mygemm::SoftmaxProblem softmax_backward(int64_t rows, int64_t cols,
                                         mygemmDataType_t type = MYGEMM_R_32F);

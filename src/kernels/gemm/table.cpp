@@ -13,6 +13,7 @@
 #include "kernels/gemm/tf32x3/tf32x3.h"
 #include "kernels/gemm/thin.h"
 #include "kernels/gemm/thin_mma.h"
+#include "kernels/gemm/tma/short.h"
 #include "kernels/gemm/tma/tma.h"
 #include "kernels/gemm/warptiled.h"
 
@@ -83,6 +84,16 @@ constexpr GemmKernel tma_kernel(const char* name, const GemmFigures& figures) {
           configure_tma<Tile, kStreamK>,
           cuda_launcher<cuda::launch_gemm_tma<Tile>>(),
           with(figures, tma_bound<Tile, kStreamK>(figures), kStreamK ? nullptr : Tile::kOrder)};
+}
+
+template <class Tile>
+constexpr GemmKernel short_kernel(const char* name, const GemmFigures& figures) {
+  return {name,
+          kHopper,
+          kHopper,
+          configure_short<Tile>,
+          cuda_launcher<cuda::launch_gemm_short<Tile>>(),
+          with(figures, short_bound<Tile>(figures), Tile::kOrder)};
 }
 
 template <class Tile>
@@ -263,6 +274,8 @@ constexpr GemmKernel kKernels[] = {
     tma_kernel<Tma64x32, true>("streamk_64x32", {.efficiency = 0.63}),
     tma_kernel<Tma32x32, false>("tma_32x32", {.efficiency = 0.635}),
     tma_kernel<Tma32x32, true>("streamk_32x32", {.efficiency = 0.635}),
+    short_kernel<Short256x128>("short_256x128", {.efficiency = 0.82}),
+    short_kernel<Short128x128>("short_128x128", {.efficiency = 0.82}),
     thin_kernel<Thin1>("thin_1", {.takes = kThinFp32, .efficiency = 0.85}),
     thin_kernel<Thin4>("thin_4", {.takes = kThinFp32, .efficiency = 0.85}),
     thin_kernel<Thin16>("thin_16", {.takes = kThinFp32, .efficiency = 0.75}),
@@ -282,7 +295,7 @@ constexpr GemmKernel kKernels[] = {
     warptiled_kernel<Tile32x64>("warptiled_32x64",
                                 {.efficiency = 0.68, .step_seconds = 0.275e-6, .triangles = true}),
     warptiled_kernel<Tile32x32>("warptiled_32x32",
-                                {.efficiency = 0.55, .step_seconds = 0.195e-6, .triangles = true}),
+                                {.efficiency = 0.55, .step_seconds = 0.175e-6, .triangles = true}),
     small_kernel<Small64x32>("small_64x32",
                              {.efficiency = 0.61, .step_seconds = 1.35e-6, .misaligned = 1.32}),
     small_kernel<Small32x32>("small_32x32",

@@ -51,9 +51,8 @@ using Tile32x32 = WarpTile<32, 32, 8, 1, 1, 4, 8>;
 
 namespace estimate {
 
-// Stores, for each element of a multiprocessor's tiles, whatever the alignment of D: H200, 1 to 32
-// k.
-constexpr double kWarptiledStoreSeconds = 0.5e-10;
+// Stores, for each element of a multiprocessor's tiles: H200, 1 to 32 k.
+constexpr double kWarptiledStoreSeconds = 0.5e-10, kWarptiledMisalignedStoreSeconds = 1.0e-10;
 
 // The time of a k step whose operands come in copies of so many floats, over the time of one with
 // copies of 4 floats alone, by the instructions of a thread. Each copy takes about seven: see
@@ -70,12 +69,13 @@ constexpr double warptiled_step_factor(int floats_of_copy_a, int floats_of_copy_
 }
 
 template <class Tile>
-constexpr TileKernel warptiled(bool quads_of_a = true, bool quads_of_b = true) {
+constexpr TileKernel warptiled(bool quads_of_a = true, bool quads_of_b = true,
+                               bool quads_of_d = true) {
   constexpr double kStepFactors[2][2] = {
       {warptiled_step_factor<Tile>(1, 1), warptiled_step_factor<Tile>(1, 4)},
       {warptiled_step_factor<Tile>(4, 1), 1.0}};
   return {.fill_steps = Tile::kStages - 1,
-          .store_element = kWarptiledStoreSeconds,
+          .store_element = quads_of_d ? kWarptiledStoreSeconds : kWarptiledMisalignedStoreSeconds,
           .step_factor = kStepFactors[quads_of_a][quads_of_b]};
 }
 
@@ -93,9 +93,10 @@ inline OperandLoad load_of(Major major, const Operand& x, int64_t batch_count) {
 
 // How a kernel of this Config does, for its estimate.
 template <class Tile>
-constexpr estimate::TileKernel tile_kernel(const GemmConfig& config) {
+estimate::TileKernel tile_kernel(const GemmConfig& config, const GemmProblem& p) {
   return estimate::warptiled<Tile>(config.load_a == OperandLoad::kCopy16,
-                                   config.load_b == OperandLoad::kCopy16);
+                                   config.load_b == OperandLoad::kCopy16,
+                                   columns_aligned(p.d, p.batch_count));
 }
 
 // Sets everything but the split of k and the estimate.
@@ -118,7 +119,7 @@ const char* configure_warptiled(const GemmKernel& kernel, const GemmFacts& facts
   if (!warptiled::configure_tiles<Tile>(p, device, config)) return kTooManyTiles;
   config->k_per_split = p.k;
   config->seconds = estimate::tile_kernel_seconds<Tile>(
-      config, kernel.figures, warptiled::tile_kernel<Tile>(*config), facts, device);
+      config, kernel.figures, warptiled::tile_kernel<Tile>(*config, p), facts, device);
   return nullptr;
 }
 
@@ -150,7 +151,7 @@ const char* configure_splitk(const GemmKernel& kernel, const GemmFacts& facts,
   const double parts = static_cast<double>(splits);
   const double partial_bytes = 8.0 * facts.area * parts;  // written, then read
   const double computing = estimate::tile_seconds<Tile>(
-      config, kernel.figures, warptiled::tile_kernel<Tile>(*config), facts,
+      config, kernel.figures, warptiled::tile_kernel<Tile>(*config, p), facts,
       estimate::block_tiles(*config, p) * parts, estimate::rounded_up(facts.k / parts), device);
   config->seconds = estimate::launch_seconds(*config) + kOverlappedLaunchSeconds +
                     estimate::overlapped(computing, facts.memory_seconds) +

@@ -83,8 +83,9 @@ struct ResultStorage {
   float exchange[Tile::kConsumerWarps][32][4];  // see store_quads
 };
 
+// The stages of a block, and their barriers.
 template <class Tile, OperandLoad kLoadA_, OperandLoad kLoadB_>
-struct SharedStorage {
+struct StageStorage {
   static constexpr OperandLoad kLoadA = kLoadA_, kLoadB = kLoadB_;
   static constexpr bool kMapA = kLoadA == OperandLoad::kTensorMap;
   static constexpr bool kMapB = kLoadB == OperandLoad::kTensorMap;
@@ -94,10 +95,14 @@ struct SharedStorage {
 
   OperandStorage<Tile, kLoadA, Tile::kBlockM> a;
   OperandStorage<Tile, kLoadB, Tile::kBlockN> b;
-  ResultStorage<Tile> results;
   uint64_t full[Tile::kStages], empty[Tile::kStages];
+  int block;  // the number of this block in the schedule
+};
+
+template <class Tile, OperandLoad kLoadA, OperandLoad kLoadB>
+struct SharedStorage : StageStorage<Tile, kLoadA, kLoadB> {
+  ResultStorage<Tile> results;
   uint64_t consumers;  // for all their warps to meet
-  int block;           // the number of this block in the schedule
 };
 
 }  // namespace mygemm::tma

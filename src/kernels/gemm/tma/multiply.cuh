@@ -70,15 +70,21 @@ __device__ __forceinline__ unsigned all_quads(const float (&values)[kCount]) {
   return bits;
 }
 
+struct NothingBeside {
+  __device__ void step() {}
+};
+
 // sum += the products of `steps` k steps: the `first` of all that the block has had, and every
 // kGroups-th from there. In chunks of 8 k: with 16 the loop and the producers' code outgrow the
 // instruction cache (NN at 4096: 50.5 TFLOP/s, against 53.6). A k's values are loaded while the k
 // before it is multiplied. A stage is given back behind its last load, by every lane for itself:
 // one for all, behind a __syncwarp, was no faster (8192^3: 19.63 ms, against 19.51), and the race
 // checker does not see what orders the others.
-template <class Tile, class Shared>
+//
+// Calls beside.step() behind the products of each step.
+template <class Tile, class Shared, class Beside = NothingBeside>
 __device__ __forceinline__ void multiply(Results<Tile>& sum, Shared& s, int first, int steps,
-                                         const LanePlace<Tile>& place) {
+                                         const LanePlace<Tile>& place, Beside&& beside = {}) {
   constexpr int kUnrolled = 8, kChunks = Tile::kBlockK / kUnrolled;
   constexpr int kPitchA = decltype(s.a)::kPitch * 4, kPitchB = decltype(s.b)::kPitch * 4;
   constexpr int kStrideA = 16 * Tile::kLanesM, kStrideB = 16 * Tile::kLanesN;
@@ -114,6 +120,7 @@ __device__ __forceinline__ void multiply(Results<Tile>& sum, Shared& s, int firs
       from_b += kUnrolled * kPitchB;
     }
     ptx::mbarrier_arrive_behind(full + sizeof s.full + ring.slot * kBarrier, bits);
+    beside.step();
     ring.advance(Tile::kGroups);
   }
 }

@@ -4,7 +4,7 @@
 // computes tile after tile, data-parallel or stream-K (persistent/stream_k.h). sm_90.
 #pragma once
 
-#include "kernels/gemm/persistent/launch.cuh"
+#include "kernels/gemm/tma/launch.cuh"
 #include "kernels/gemm/tma/produce.cuh"
 #include "kernels/gemm/tma/store.cuh"
 #include "ptx/registers.cuh"
@@ -101,47 +101,18 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 #endif
 }
 
-namespace tma {
-
+// The kernels of one tile and two ways to load.
 template <class Tile, OperandLoad kLoadA, OperandLoad kLoadB>
-Status launch_with(const Args& args, const GemmConfig& config, const LaunchContext& context) {
-  const GemmProblem& p = args.p;
-  OperandMap a = {}, b = {};
-  if (kLoadA == OperandLoad::kTensorMap) {
-    RETURN_IF_ERROR(persistent::make_map(&a, p.a, p.m, p.k, p.batch_count, Tile::kBlockM,
-                                         Tile::kBlockK, false));
+struct TmaKernels {
+  static auto of(bool fused) {
+    return fused ? gemm_tma<Tile, kLoadA, kLoadB, true> : gemm_tma<Tile, kLoadA, kLoadB, false>;
   }
-  if (kLoadB == OperandLoad::kTensorMap) {
-    RETURN_IF_ERROR(persistent::make_map(&b, p.b, p.n, p.k, p.batch_count, Tile::kBlockN,
-                                         Tile::kBlockK, false));
-  }
-  return persistent::launch_kernel(
-      p.fused ? gemm_tma<Tile, kLoadA, kLoadB, true> : gemm_tma<Tile, kLoadA, kLoadB, false>, args,
-      a, b, config, context);
-}
-
-// kMN: how operands that are MN-major come. Misaligned ones are rare: where one is, the other one
-// comes in the same way.
-template <class Tile, OperandLoad kMN>
-Status launch_for_ops(const Args& args, const GemmConfig& config, const LaunchContext& context) {
-  constexpr OperandLoad kK = OperandLoad::kTransposing;
-  if (args.p.transa) {
-    return args.p.transb ? launch_with<Tile, kK, kMN>(args, config, context)
-                         : launch_with<Tile, kK, kK>(args, config, context);
-  }
-  return args.p.transb ? launch_with<Tile, kMN, kMN>(args, config, context)
-                       : launch_with<Tile, kMN, kK>(args, config, context);
-}
-
-}  // namespace tma
+};
 
 template <class Tile>
 Status cuda::launch_gemm_tma(const GemmProblem& p, const GemmConfig& config,
                              const LaunchContext& context) {
-  const persistent::Args args = persistent::args_of(p, config, context);
-  const bool shifted = config.load_a == OperandLoad::kCopy4 || config.load_b == OperandLoad::kCopy4;
-  return shifted ? tma::launch_for_ops<Tile, OperandLoad::kCopy4>(args, config, context)
-                 : tma::launch_for_ops<Tile, OperandLoad::kTensorMap>(args, config, context);
+  return tma::launch_fed<Tile, TmaKernels>(p, config, context);
 }
 
 }  // namespace mygemm

@@ -1,0 +1,155 @@
+// Matrix product, short sums: the results of a warp tile wait in shared memory, and the warp stores
+// them while it multiplies the next tile. Device only.
+#pragma once
+
+#include "kernels/epilogue.cuh"
+#include "kernels/gemm/tma/multiply.cuh"
+
+namespace mygemm::tma {
+
+// The results of a warp tile, quads[q][place]: quad q of a lane, columns first. A lane's place is
+// its number, but where 32 rows are two quads of a lane, the columns of the second change places
+// with their neighbours: so 32 rows of a column are in 32 banks.
+template <class Tile>
+struct WaitingResults {
+  static constexpr int kQuadsM = Tile::kThreadM / 4;
+  static constexpr int kQuadsOfStrip = 8 / Tile::kLanesM;  // of a lane, in 32 rows
+
+  alignas(16) float quads[Tile::kThreadN * kQuadsM][32][4];
+
+  static __device__ constexpr int place(int lane, int quad) {
+    return lane ^ (quad % kQuadsOfStrip * Tile::kLanesM);
+  }
+};
+
+// Stores the results of a warp tile in units of 32 rows and 16 columns.
+template <class Tile>
+class StoreBeside {
+ public:
+  __device__ __forceinline__ StoreBeside(WaitingResults<Tile>& results, int lane)
+      : results_(&results), lane_(lane) {}
+
+  // Takes the sums of the warp tile at `d`, once those of the one before are stored.
+  __device__ __forceinline__ void take(const Results<Tile>& sum,
+                                       const OutputTile<ScaleEpilogue>& d) {
+    finish();
+    epilogue_ = d.epilogue;
+    const ScaleEpilogue now{epilogue_.reads_d() ? 1.0f : epilogue_.alpha, 0.0f};
+    __syncwarp();  // all have been read
+#pragma unroll
+    for (int j = 0; j < Tile::kThreadN; ++j) {
+#pragma unroll
+      for (int q = 0; q < kQuadsM; ++q) {
+        float quad[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          quad[e] = now.finish(0, 0, sum[j][4 * q + e], static_cast<const float*>(nullptr));
+        }
+        *reinterpret_cast<float4*>(
+            results_->quads[j * kQuadsM + q][WaitingResults<Tile>::place(lane_, q)]) =
+            make_float4(quad[0], quad[1], quad[2], quad[3]);
+      }
+    }
+    __syncwarp();  // all are there
+    d_ = d.first;
+    ld_ = d.ld;
+    rows_ = d.rows, columns_ = d.columns;
+    in_quads_ = d.in_quads && d.rows >= Tile::kWarpM;
+    unit_ = 0;
+  }
+
+  // Stores what is left.
+  __device__ __forceinline__ void finish() {
+#pragma unroll 1
+    while (unit_ < Tile::kUnits) store_unit();
+  }
+
+  // Beside the products of a k step.
+  __device__ __forceinline__ void step() {
+    if (unit_ < Tile::kUnits) store_unit();
+  }
+
+ private:
+  static constexpr int kStrips = Tile::kWarpM / 32;
+  static constexpr int kLanesM = Tile::kLanesM, kLanesN = Tile::kLanesN;
+  static constexpr int kQuadsM = Tile::kThreadM / 4, kQuadsOfStrip = 8 / kLanesM;
+  static constexpr int kColumn = kQuadsM * 32 * 4;  // floats from a lane's column to its next
+
+  __device__ __forceinline__ void store_unit() {
+    const int strip = unit_ % unsigned{kStrips}, group = unit_ / unsigned{kStrips};
+    ++unit_;
+    // The first of the unit's columns among a lane's, and of the lanes along n that have them.
+    const int j = group * 4 / kLanesN * 4, lane_n = group * 4 % kLanesN;
+    const float* from = results_->quads[j * kQuadsM + strip * kQuadsOfStrip][0];
+    if (in_quads_) {
+      // 8 lanes have 32 rows of a column, and the next 8 lanes the column 4 further on.
+      const int quad = lane_ % 8 / kLanesM, row = lane_ % 8 * 4, column = lane_ / 8 * 4;
+      const int of_lane = lane_ % kLanesM + kLanesM * (lane_ / 8);
+      from += (quad * 32 + WaitingResults<Tile>::place(of_lane, quad) + kLanesM * lane_n) * 4;
+      float* to = d_ + strip * 32 + row + (group * 16 + column) * ld_;
+      const int left = columns_ - group * 16 - column;
+      float quads[4][4];
+#pragma unroll
+      for (int c = 0; c < 4; ++c) {
+        *reinterpret_cast<float4*>(quads[c]) = *reinterpret_cast<const float4*>(from + c * kColumn);
+      }
+      if (epilogue_.reads_d()) {
+        float old[4][4] = {};
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+          if (c < left) *reinterpret_cast<float4*>(old[c]) = load_four(to + c * ld_);
+        }
+#pragma unroll
+        for (int e = 0; e < 16; ++e) {
+          quads[e / 4][e % 4] = epilogue_.finish(0, 0, quads[e / 4][e % 4], &old[e / 4][e % 4]);
+        }
+      }
+#pragma unroll
+      for (int c = 0; c < 4; ++c) {
+        if (c < left) *reinterpret_cast<float4*>(to) = *reinterpret_cast<float4*>(quads[c]);
+        to += ld_;
+      }
+      return;
+    }
+    // Lanes have neighbouring rows.
+    const int quad = lane_ / (4 * kLanesM), row = strip * 32 + lane_, left = columns_ - group * 16;
+    const int lane_m = lane_ / 4 % kLanesM;
+    float* to = d_ + row + group * 16 * ld_;
+    from += quad * 128 + lane_ % 4;
+    float values[16];
+#pragma unroll
+    for (int c = 0; c < 16; ++c) {
+      const int of_lane = lane_m + kLanesM * (c / 4);
+      values[c] = from[c % 4 * kColumn +
+                       4 * (WaitingResults<Tile>::place(of_lane, quad) + kLanesM * lane_n)];
+    }
+    if (row >= rows_) return;
+    if (epilogue_.reads_d()) {
+      float old[16] = {};
+      const float* d = to;
+#pragma unroll
+      for (int c = 0; c < 16; ++c) {
+        if (c < left) old[c] = *d;
+        d += ld_;
+      }
+#pragma unroll
+      for (int c = 0; c < 16; ++c) values[c] = epilogue_.finish(0, 0, values[c], &old[c]);
+    }
+#pragma unroll
+    for (int c = 0; c < 16; ++c) {
+      if (c < left) *to = values[c];
+      to += ld_;
+    }
+  }
+
+  WaitingResults<Tile>* results_;
+  int lane_;
+  unsigned unit_ = Tile::kUnits;  // the next; kUnits: all are stored
+  ScaleEpilogue epilogue_ = {};
+  float* d_ = nullptr;
+  int64_t ld_ = 0;
+  int rows_ = 0, columns_ = 0;  // inside D
+  bool in_quads_ = false;
+};
+
+}  // namespace mygemm::tma

@@ -1,0 +1,85 @@
+// The TMA-fed kernels for short sums, which store results beside the next products: tiles,
+// configuration, launch. Pure.
+#pragma once
+
+#include "kernels/gemm/tma/tma.h"
+
+namespace mygemm {
+
+// Tiles whose results wait in shared memory until the accelerator has stored them, while the
+// consumer warps multiply the next tile. k steps of 8, for little room is left for stages.
+template <int kBlockM_, int kBlockN_, int kWarpM_, int kWarpN_, int kThreadM_, int kThreadN_,
+          int kStages_>
+struct ShortTile
+    : TmaTile<kBlockM_, kBlockN_, 8, kWarpM_, kWarpN_, kThreadM_, kThreadN_, 1, kStages_> {
+  // Parts of a warp tile, of 32 rows and 16 columns, one of which is stored beside a k step.
+  static constexpr int kUnits = kWarpM_ / 32 * (kWarpN_ / 16);
+  static constexpr int kSharedBytes =
+      4 * (kStages_ * 8 * (kBlockM_ + kBlockN_ + 8) + kBlockM_ * kBlockN_) + kStages_ * 16 + 256;
+};
+
+using Short256x128 = ShortTile<256, 128, 64, 64, 16, 8, 8>;
+using Short128x128 = ShortTile<128, 128, 64, 32, 8, 8, 12>;
+
+namespace tma {
+
+// Time that is not overlapped, for each element of a tile: of results on their way, more where D is
+// not aligned, and of the units of a warp tile for which there are too few k steps. Fitted to 217
+// products of k up to 512 on an H200: estimates differ from them by 10 % (root mean square).
+constexpr double kShortElementSeconds = 5.7e-11, kShortMisalignedSeconds = 6.3e-11;
+constexpr double kShortUnitElementSeconds = 1.6e-11;
+// Additional time where D is read.
+constexpr double kShortReadSeconds = 1.4e-10;
+// From the beginning of the grid to the first products.
+constexpr double kShortFillSeconds = 1.25e-6;
+
+template <class Tile>
+double short_seconds(const GemmConfig& config, const GemmFigures& figures, const GemmFacts& facts,
+                     const DeviceTraits& device) {
+  constexpr double kElements = static_cast<double>(Tile::kBlockM) * Tile::kBlockN;
+  const GemmProblem& p = facts.problem;
+  const double step = 2.0 * kElements * Tile::kBlockK / (facts.sm_flops * figures.efficiency) *
+                      step_factor<Tile>(config);
+  const auto sms = static_cast<unsigned>(device.num_sms);
+  const auto rounds = (static_cast<unsigned>(config.schedule.tiles) + sms - 1) / sms;
+  const int late_units = std::max(0, Tile::kUnits - config.schedule.steps);
+  const double element = kShortElementSeconds +
+                         (columns_aligned(p.d, p.batch_count) ? 0.0 : kShortMisalignedSeconds) +
+                         (p.epilogue.beta.is(0.0f) ? 0.0 : kShortReadSeconds) +
+                         kShortUnitElementSeconds * late_units / Tile::kUnits;
+  const double computing = kShortFillSeconds +
+                           rounds * (config.schedule.steps * step + kElements * element) +
+                           kElements * kShortUnitElementSeconds;
+  return kLaunchSeconds + estimate::overlapped(computing, facts.memory_seconds);
+}
+
+}  // namespace tma
+
+template <class Tile>
+const char* configure_short(const GemmKernel& kernel, const GemmFacts& facts,
+                            const DeviceTraits& device, const PlanOptions& options,
+                            GemmConfig* config) {
+  if (const char* reason = persistent::schedule<Tile>(facts, device, options, false, config)) {
+    return reason;
+  }
+  if (facts.problem.fused) return "more than alpha * sum + beta * D is stored";
+  tma::configure_loads(facts.problem, config);
+  config->seconds = tma::short_seconds<Tile>(*config, kernel.figures, facts, device);
+  return nullptr;
+}
+
+template <class Tile>
+constexpr GemmBound short_bound(const GemmFigures& figures) {
+  GemmBound bound = persistent::bound<Tile>(figures, false, /*least_k=*/1);
+  constexpr double kElements = static_cast<double>(Tile::kBlockM) * Tile::kBlockN;
+  bound.fill = tma::kShortFillSeconds + kElements * tma::kShortUnitElementSeconds;
+  bound.tile_fixed = kElements * tma::kShortElementSeconds;
+  return bound;
+}
+
+namespace cuda {
+template <class Tile>
+Status launch_gemm_short(const GemmProblem&, const GemmConfig&, const LaunchContext&);
+}  // namespace cuda
+
+}  // namespace mygemm
