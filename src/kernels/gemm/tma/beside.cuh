@@ -34,6 +34,8 @@ class StoreBeside {
                                        const OutputTile<ScaleEpilogue>& d) {
     finish();
     epilogue_ = d.epilogue;
+    // Where D is not read, results are finished here. The products are what goes to shared memory
+    // in quads of registers: sums that do are in the same bank as what they are multiplied with.
     const ScaleEpilogue now{epilogue_.reads_d() ? 1.0f : epilogue_.alpha, 0.0f};
     __syncwarp();  // all have been read
 #pragma unroll
@@ -72,7 +74,7 @@ class StoreBeside {
  private:
   static constexpr int kStrips = Tile::kWarpM / 32;
   static constexpr int kLanesM = Tile::kLanesM, kLanesN = Tile::kLanesN;
-  static constexpr int kQuadsM = Tile::kThreadM / 4, kQuadsOfStrip = 8 / kLanesM;
+  static constexpr int kQuadsM = Tile::kThreadM / 4;
   static constexpr int kColumn = kQuadsM * 32 * 4;  // floats from a lane's column to its next
 
   __device__ __forceinline__ void store_unit() {
@@ -80,64 +82,72 @@ class StoreBeside {
     ++unit_;
     // The first of the unit's columns among a lane's, and of the lanes along n that have them.
     const int j = group * 4 / kLanesN * 4, lane_n = group * 4 % kLanesN;
-    const float* from = results_->quads[j * kQuadsM + strip * kQuadsOfStrip][0];
+    const float* from =
+        results_
+            ->quads[j * kQuadsM + strip * WaitingResults<Tile>::kQuadsOfStrip][kLanesM * lane_n];
+    float* to = d_ + strip * 32 + group * 16 * ld_;
     if (in_quads_) {
-      // 8 lanes have 32 rows of a column, and the next 8 lanes the column 4 further on.
-      const int quad = lane_ % 8 / kLanesM, row = lane_ % 8 * 4, column = lane_ / 8 * 4;
-      const int of_lane = lane_ % kLanesM + kLanesM * (lane_ / 8);
-      from += (quad * 32 + WaitingResults<Tile>::place(of_lane, quad) + kLanesM * lane_n) * 4;
-      float* to = d_ + strip * 32 + row + (group * 16 + column) * ld_;
-      const int left = columns_ - group * 16 - column;
-      float quads[4][4];
-#pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        *reinterpret_cast<float4*>(quads[c]) = *reinterpret_cast<const float4*>(from + c * kColumn);
-      }
-      if (epilogue_.reads_d()) {
-        float old[4][4] = {};
-#pragma unroll
-        for (int c = 0; c < 4; ++c) {
-          if (c < left) *reinterpret_cast<float4*>(old[c]) = load_four(to + c * ld_);
-        }
-#pragma unroll
-        for (int e = 0; e < 16; ++e) {
-          quads[e / 4][e % 4] = epilogue_.finish(0, 0, quads[e / 4][e % 4], &old[e / 4][e % 4]);
-        }
-      }
-#pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        if (c < left) *reinterpret_cast<float4*>(to) = *reinterpret_cast<float4*>(quads[c]);
-        to += ld_;
-      }
-      return;
+      store_quads(from, to, columns_ - group * 16);
+    } else {
+      store_elements(from, to + lane_, rows_ - strip * 32 - lane_, columns_ - group * 16);
     }
-    // Lanes have neighbouring rows.
-    const int quad = lane_ / (4 * kLanesM), row = strip * 32 + lane_, left = columns_ - group * 16;
-    const int lane_m = lane_ / 4 % kLanesM;
-    float* to = d_ + row + group * 16 * ld_;
+  }
+
+  // 8 lanes have 32 rows of a column, and the next 8 lanes the column 4 further on.
+  __device__ __forceinline__ void store_quads(const float* from, float* to, int columns) {
+    const int quad = lane_ % 8 / kLanesM, column = lane_ / 8 * 4;
+    const int of_lane = lane_ % kLanesM + kLanesM * (lane_ / 8);
+    from += (quad * 32 + WaitingResults<Tile>::place(of_lane, quad)) * 4;
+    to += lane_ % 8 * 4 + column * ld_;
+    columns -= column;
+    float quads[4][4];
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+      *reinterpret_cast<float4*>(quads[c]) = *reinterpret_cast<const float4*>(from + c * kColumn);
+    }
+    if (epilogue_.reads_d()) {
+      float old[4][4] = {};
+#pragma unroll
+      for (int c = 0; c < 4; ++c) {
+        if (c < columns) *reinterpret_cast<float4*>(old[c]) = load_four(to + c * ld_);
+      }
+#pragma unroll
+      for (int r = 0; r < 16; ++r) {
+        quads[r / 4][r % 4] = epilogue_.finish(0, 0, quads[r / 4][r % 4], &old[r / 4][r % 4]);
+      }
+    }
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+      if (c < columns) *reinterpret_cast<float4*>(to) = *reinterpret_cast<float4*>(quads[c]);
+      to += ld_;
+    }
+  }
+
+  // Lanes have neighbouring rows of a column. to: the lane's row of the first one; it is inside D
+  // where `rows` is more than 0.
+  __device__ __forceinline__ void store_elements(const float* from, float* to, int rows,
+                                                 int columns) {
+    const int quad = lane_ / (4 * kLanesM), lane_m = lane_ / 4 % kLanesM;
     from += quad * 128 + lane_ % 4;
     float values[16];
 #pragma unroll
     for (int c = 0; c < 16; ++c) {
       const int of_lane = lane_m + kLanesM * (c / 4);
-      values[c] = from[c % 4 * kColumn +
-                       4 * (WaitingResults<Tile>::place(of_lane, quad) + kLanesM * lane_n)];
+      values[c] = from[c % 4 * kColumn + 4 * WaitingResults<Tile>::place(of_lane, quad)];
     }
-    if (row >= rows_) return;
+    if (rows <= 0) return;
     if (epilogue_.reads_d()) {
       float old[16] = {};
-      const float* d = to;
 #pragma unroll
       for (int c = 0; c < 16; ++c) {
-        if (c < left) old[c] = *d;
-        d += ld_;
+        if (c < columns) old[c] = to[c * ld_];
       }
 #pragma unroll
       for (int c = 0; c < 16; ++c) values[c] = epilogue_.finish(0, 0, values[c], &old[c]);
     }
 #pragma unroll
     for (int c = 0; c < 16; ++c) {
-      if (c < left) *to = values[c];
+      if (c < columns) *to = values[c];
       to += ld_;
     }
   }

@@ -8,6 +8,7 @@
 #include "kernels/gemm/tma/tma.h"
 #include "ptx/cp_async.cuh"
 #include "ptx/global.cuh"
+#include "ptx/mbarrier.cuh"
 #include "ptx/tma.cuh"
 
 namespace mygemm::tma {
@@ -98,6 +99,15 @@ struct StageStorage {
   uint64_t full[Tile::kStages], empty[Tile::kStages];
   int block;  // the number of this block in the schedule
 };
+
+// By one thread, before mbarrier_init_fence().
+template <class Tile, class Shared>
+__device__ __forceinline__ void init_stages(Shared& s) {
+  for (int i = 0; i < Tile::kStages; ++i) {
+    ptx::mbarrier_init(&s.full[i], Shared::kArrivals);
+    ptx::mbarrier_init(&s.empty[i], Tile::kGroupThreads);
+  }
+}
 
 template <class Tile, OperandLoad kLoadA, OperandLoad kLoadB>
 struct SharedStorage : StageStorage<Tile, kLoadA, kLoadB> {

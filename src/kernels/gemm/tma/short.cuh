@@ -1,5 +1,5 @@
-// Matrix product with short sums: fed as the TMA-fed kernels are (tma.cuh). A warp stores
-// its results while it multiplies the next tile (beside.cuh). sm_90.
+// Matrix product with short sums: fed as the TMA-fed kernels are (tma.cuh). A warp stores its
+// results while it multiplies the next tile (beside.cuh). sm_90.
 #pragma once
 
 #include "kernels/gemm/tma/beside.cuh"
@@ -59,10 +59,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
   Shared& s = shared_storage<Shared>();
   const int warp = ptx::warp_number(), lane = static_cast<int>(threadIdx.x) % 32;
   if (threadIdx.x == 0) {
-    for (int i = 0; i < Tile::kStages; ++i) {
-      ptx::mbarrier_init(&s.full[i], Shared::kArrivals);
-      ptx::mbarrier_init(&s.empty[i], Tile::kGroupThreads);
-    }
+    init_stages<Tile>(s);
     ptx::mbarrier_init_fence();
     s.block = static_cast<int>(blockIdx.x);
   }

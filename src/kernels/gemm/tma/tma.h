@@ -78,11 +78,11 @@ inline void configure_loads(const GemmProblem& p, GemmConfig* config) {
 // Factor of a k step's time where producers copy an operand 4 bytes at a time: a K-major one, or
 // both where one is misaligned.
 template <class Tile>
-double step_factor(const GemmConfig& config) {
+double step_factor(const GemmConfig& config, double transposing_copy = kTransposingCopy) {
   const bool shifted = config.load_a == OperandLoad::kCopy4 || config.load_b == OperandLoad::kCopy4;
   const double copied = (config.load_a == OperandLoad::kTensorMap ? 0 : Tile::kBlockM) +
                         (config.load_b == OperandLoad::kTensorMap ? 0 : Tile::kBlockN);
-  return 1.0 + (shifted ? kShiftedCopy : kTransposingCopy) * copied / Tile::kBlockM / Tile::kBlockN;
+  return 1.0 + (shifted ? kShiftedCopy : transposing_copy) * copied / Tile::kBlockM / Tile::kBlockN;
 }
 
 }  // namespace tma
