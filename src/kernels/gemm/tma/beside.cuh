@@ -100,25 +100,25 @@ class StoreBeside {
     from += (quad * 32 + WaitingResults<Tile>::place(of_lane, quad)) * 4;
     to += lane_ % 8 * 4 + column * ld_;
     columns -= column;
-    float quads[4][4];
+    float4 quads[4];
 #pragma unroll
-    for (int c = 0; c < 4; ++c) {
-      *reinterpret_cast<float4*>(quads[c]) = *reinterpret_cast<const float4*>(from + c * kColumn);
-    }
+    for (int c = 0; c < 4; ++c) quads[c] = *reinterpret_cast<const float4*>(from + c * kColumn);
     if (epilogue_.reads_d()) {
-      float old[4][4] = {};
+      float4 old[4] = {};
 #pragma unroll
       for (int c = 0; c < 4; ++c) {
-        if (c < columns) *reinterpret_cast<float4*>(old[c]) = load_four(to + c * ld_);
+        if (c < columns) old[c] = load_four(to + c * ld_);
       }
 #pragma unroll
-      for (int r = 0; r < 16; ++r) {
-        quads[r / 4][r % 4] = epilogue_.finish(0, 0, quads[r / 4][r % 4], &old[r / 4][r % 4]);
+      for (int c = 0; c < 4; ++c) {
+        quads[c] = make_float4(finished(quads[c].x, old[c].x), finished(quads[c].y, old[c].y),
+                               finished(quads[c].z, old[c].z), finished(quads[c].w, old[c].w));
       }
     }
+    // Plain stores of some quads came out as those of their elements (nvcc 13.0).
 #pragma unroll
     for (int c = 0; c < 4; ++c) {
-      if (c < columns) *reinterpret_cast<float4*>(to) = *reinterpret_cast<float4*>(quads[c]);
+      if (c < columns) __stcg(reinterpret_cast<float4*>(to), quads[c]);
       to += ld_;
     }
   }
@@ -143,13 +143,17 @@ class StoreBeside {
         if (c < columns) old[c] = to[c * ld_];
       }
 #pragma unroll
-      for (int c = 0; c < 16; ++c) values[c] = epilogue_.finish(0, 0, values[c], &old[c]);
+      for (int c = 0; c < 16; ++c) values[c] = finished(values[c], old[c]);
     }
 #pragma unroll
     for (int c = 0; c < 16; ++c) {
       if (c < columns) *to = values[c];
       to += ld_;
     }
+  }
+
+  __device__ __forceinline__ float finished(float sum, float old) const {
+    return epilogue_.finish(0, 0, sum, &old);
   }
 
   WaitingResults<Tile>* results_;
