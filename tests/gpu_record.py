@@ -7,7 +7,8 @@ CI has no GPU. `run` (./dev gpu-test, on a machine with one) runs the examples, 
 the Python package, then the ops tests with every CUDA kernel, then these again under
 compute-sanitizer, and writes tests/gpu-record.json with a digest of the sources. `check` (a ctest)
 compares that digest with the sources of today; a record that is missing or older is a skip, not a
-failure.
+failure. Where the record is that of these sources, ./dev test leaves to it what the optimised
+kernels were checked for: spilled registers, which do not compile, and register banks.
 """
 import argparse
 import contextlib
@@ -74,7 +75,11 @@ def toolkit_of(build):
 def programs_of(build):
     """The programs that run besides the ops tests: {name: (command, its environment)}."""
     library, tests = build / "lib", SOURCE / "tests"
+    register_banks = tests / "static/register_banks.py"
     return {
+        "register_banks": ([sys.executable, "-B", register_banks,
+                            register_banks.with_suffix(".txt"),
+                            *sorted((build / "kept").glob("*.cubin"))], {}),
         "examples": ([sys.executable, "-B", tests / "examples/gpu_examples.py", build], {}),
         "blas_gpu": ([build / "bin/blas_gpu", "--gtest_brief=1"],
                      {"MYGEMM_BLAS_OFFLOAD": "always"}),

@@ -1,12 +1,14 @@
 """The mutants of the kernels bf16x6_*: see mutants.py."""
 
-from mutant_list import GEMM_SHAPES, INTEGERS, Mutant
-from tensor_mutants import SPECIAL, TENSOR_PRODUCE, TENSOR_ROWS, TENSOR_STORE
+from mutant_list import BATCHES, FUSED, GEMM_SHAPES, INTEGERS, SCALARS, Mutant
+from tensor_mutants import SPECIAL, TENSOR, TENSOR_PRODUCE, TENSOR_ROWS, TENSOR_STORE
 
 EXACT = "Rows/ExactProducts."
 BF16_MULTIPLY = "kernels/gemm/bf16x6/multiply.cuh"
 BF16_SPLIT = "kernels/gemm/bf16x6/split.cuh"
 BF16_POWER = "kernels/gemm/bf16x6/power.cuh"
+BOXES = "kernels/gemm/tensor/boxes.cuh"
+TENSOR_TILES = "kernels/gemm/tensor/tensor.h"
 BF16_64 = {"compiled": "kernels/gemm/bf16x6/bf16x6.cu", "instance": "Bf16x6_128x64"}
 BF16_128 = {"compiled": "kernels/gemm/bf16x6/bf16x6.cu", "instance": "Bf16x6_128x128"}
 
@@ -65,8 +67,7 @@ BF16X6_MUTANTS = [
            "r % 2, first + r / 4 * 8);\n  };", "r % 2, r / 4 * 8);\n  };",
            GEMM_SHAPES + "bf16x6_128x128", **BF16_128),
     Mutant("gemm bf16x6: small values of A are not scaled", BF16_MULTIPLY,
-           "if (step == first) power = power_for(x, sum_of_b(plane));",
-           "if (step == first) power = 1.0f;",
+           "power = power_for(x, sum_of_b(plane));", "power = 1.0f;",
            SPECIAL + "OrdinaryOnesAreTrusted/bf16x6_128x64", **BF16_64),
     Mutant("gemm bf16x6: each lane has its own power for A", BF16_POWER,
            "sum_of_a = tensor::largest_in_warp(sum_of_a);", "",
@@ -93,4 +94,31 @@ BF16X6_MUTANTS = [
     Mutant("gemm bf16x6: the first step's sum of B is not told", TENSOR_PRODUCE,
            "(begins || at.ends_item())", "(at.ends_item())",
            SPECIAL + "OrdinaryOnesAreTrusted/bf16x6_128x64", **BF16_64),
+    Mutant("gemm bf16x6: the end of a column is stored with its padding", TENSOR_TILES,
+           "return rows % 4 == 0 && has", "return has", GEMM_SHAPES + "bf16x6_128x128", **BF16_128),
+    Mutant("gemm bf16x6: results that are not right go to boxes", TENSOR,
+           "!any_in_group(!all_right<Tile>(sum, least), warp);", "true;",
+           SPECIAL + "InfinityReachesItsRowOrColumnAlone/bf16x6_128x128", **BF16_128),
+    Mutant("gemm bf16x6: boxes are written while stores read them", TENSOR,
+           "if (copies_boxes(warp, lane)) ptx::tma_wait_for_reads_of_stores();", "",
+           BATCHES + "bf16x6_128x128", few_blocks=True, **BF16_128),
+    Mutant("gemm bf16x6: C comes to boxes that stores still read", BOXES,
+           "  ptx::tma_wait_for_reads_of_stores();\n  ptx::mbarrier", "  ptx::mbarrier",
+           BATCHES + "bf16x6_128x128", few_blocks=True, **BF16_128),
+    Mutant("gemm bf16x6: C is not awaited in its boxes", TENSOR,
+           "ptx::mbarrier_wait(&s.results.full[warp / kGroupWarps], parity_of_c);", "",
+           SCALARS + "bf16x6_128x128", **BF16_128),
+    Mutant("gemm bf16x6: every tile awaits the first one's C", TENSOR,
+           "parity_of_c ^= 1;", "", BATCHES + "bf16x6_128x128", few_blocks=True, **BF16_128),
+    Mutant("gemm bf16x6: the accelerator is not told of what is in boxes", BOXES,
+           "ptx::fence_bulk();", "", INTEGERS + "bf16x6_128x128", **BF16_128),
+    Mutant("gemm bf16x6: boxes are stored before all results are there", BOXES,
+           "ptx::fence_bulk();\n  any_in_group(false, warp);", "ptx::fence_bulk();",
+           INTEGERS + "bf16x6_128x128", **BF16_128),
+    Mutant("gemm bf16x6: boxes of a transposed product lie as others", BOXES,
+           "copy(box, x, to.transposed ? row : to.j, matrix);", "copy(box, x, to.j, matrix);",
+           GEMM_SHAPES + "bf16x6_128x128", **BF16_128),
+    Mutant("gemm bf16x6: fused epilogues take C from boxes without one", TENSOR,
+           "return {c && all, all};", "return {all, all};", FUSED + "OfAnotherC/bf16x6_128x128",
+           **BF16_128),
 ]

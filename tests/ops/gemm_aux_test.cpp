@@ -67,7 +67,9 @@ TEST_P(GemmEpilogueAux, OfBatches) {
   for (const Form form : {Form::kStrided, Form::kPointers}) {
     for (const mygemmActivation_t activation : kActivations) {
       for (const int step : {-1, 0, 1}) {
-        Case gemm = with_aux({35, 66, step == 1 ? 525 : 18}, activation);
+        // One activation is enough for long sums, which blocks may share.
+        const bool is_long = step == 1 && activation == MYGEMM_ACTIVATION_GELU;
+        Case gemm = with_aux({35, 66, is_long ? 525 : 18}, activation);
         if (step == 0 && gemm.leaves_aux) continue;
         gemm.form = form;
         gemm.batch = 3;

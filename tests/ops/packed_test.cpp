@@ -138,13 +138,14 @@ TEST_F(GemmPacked, NothingWhereAlphaIsZero) {
 // FP32, by the kernels of each math mode.
 TEST_F(GemmPacked, PartsOfFp32) {
   for (const auto math : {MYGEMM_MATH_STRICT, MYGEMM_MATH_DEFAULT}) {
-    Handle handle(Family::kGemm, "packed", size_t{2} * kPartRows * 4 * (261 + 32));
+    constexpr int64_t m = 519, n = 263, k = 45;
+    Handle handle(Family::kGemm, "packed", size_t{2} * kPartRows * 4 * (k + 32));
     ASSERT_EQ(mygemm_set_math_mode(handle, math), MYGEMM_STATUS_SUCCESS);
     RowTally tally("packed");
     for (const auto transa : {kN, kT}) {
-      GemmCase gemm{.transa = transa, .transb = kT, .m = 519, .n = 263, .k = 261};
+      GemmCase gemm{.transa = transa, .transb = kT, .m = m, .n = n, .k = k};
       run_gemm(handle, gemm, &tally);
-      EpilogueCase fused{.m = 519, .n = 263, .k = 261, .transa = transa};
+      EpilogueCase fused{.m = m, .n = n, .k = k, .transa = transa};
       fused.activation = MYGEMM_ACTIVATION_RELU;
       run_epilogue(handle, fused, &tally);
       EXPECT_TRUE(handle.workspace_bands_intact()) << "written outside the workspace";

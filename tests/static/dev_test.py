@@ -1,4 +1,4 @@
-"""Test of ./dev: what the demo builds, and where, by a copy that runs in a folder of stand-ins; and
+"""Test of ./dev: what the demo and the tests build, by a copy that runs among stand-ins; and
 of the defaults that `pip install ./bindings/python` builds with.
 
 Usage: dev_test.py SOURCE_DIR [unittest options].
@@ -18,22 +18,34 @@ if [[ $1 == --build ]]; then
 fi"""
 
 
+def cmake_of(job, gpu, record=None):
+    """CMake's command lines of a job of ./dev on a machine with nvcc; `record`: what
+    gpu_record.py exits with."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        shutil.copy(SOURCE / "dev", root / "dev")
+        programs = [("stand-ins/cmake", CMAKE), ("stand-ins/dpkg-query", "echo installed"),
+                    ("stand-ins/nvcc", "echo release 13.0, V13.0"),
+                    ("stand-ins/nvidia-smi", "echo 9.0" if gpu else "exit 9"),
+                    ("stand-ins/ctest", ""), ("build/wheel-tools/bin/python", "")]
+        for name, text in programs:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(f"#!/bin/bash\n{text}\n")
+            (root / name).chmod(0o755)
+        (root / "build/wheel-tools/wheels/numpy-2.whl").mkdir(parents=True)
+        (root / "build/cublasmp/nvidia_cublasmp_cu13-0.dist-info").mkdir(parents=True)
+        (root / "tests").mkdir()
+        (root / "tests/gpu_record.py").write_text(f"raise SystemExit({record})\n")
+        (root / "tests/summary.py").write_text("")
+        subprocess.run([root / "dev", job], check=True, stdout=subprocess.DEVNULL, env={
+            **os.environ, "LOG": str(root / "log"),
+            "PATH": f"{root / 'stand-ins'}:{os.environ['PATH']}"})
+        return (root / "log").read_text()
+
+
 class Demo(unittest.TestCase):
     def demo(self, gpu):
-        """CMake's command lines, on a machine with nvcc."""
-        with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder)
-            shutil.copy(SOURCE / "dev", root / "dev")
-            (root / "stand-ins").mkdir()
-            for name, text in [("cmake", CMAKE), ("dpkg-query", "echo installed"),
-                               ("nvcc", "echo release 13.0, V13.0"),
-                               ("nvidia-smi", "echo 9.0" if gpu else "exit 9")]:
-                (root / "stand-ins" / name).write_text(f"#!/bin/bash\n{text}\n")
-                (root / "stand-ins" / name).chmod(0o755)
-            subprocess.run([root / "dev", "demo"], check=True, stdout=subprocess.DEVNULL, env={
-                **os.environ, "LOG": str(root / "log"),
-                "PATH": f"{root / 'stand-ins'}:{os.environ['PATH']}"})
-            return (root / "log").read_text()
+        return cmake_of("demo", gpu)
 
     def test_without_a_gpu_it_builds_the_host_part(self):
         said = self.demo(gpu=False)
@@ -48,6 +60,17 @@ class Demo(unittest.TestCase):
     def test_the_tests_folder_is_left_alone(self):
         for gpu in False, True:
             self.assertNotRegex(self.demo(gpu), r"build/(dev|host-only)(?!-plain)")
+
+
+class Test(unittest.TestCase):
+    def test_kernels_that_are_new_or_can_run_are_optimised(self):
+        for gpu, record in (False, 77), (True, 0), (True, 77):
+            with self.subTest(gpu=gpu, record=record):
+                self.assertIn("-DMYGEMM_TESTS=ON", cmake_of("test", gpu, record))
+                self.assertNotIn("MYGEMM_QUICK_KERNELS=ON", cmake_of("test", gpu, record))
+
+    def test_kernels_that_have_run_elsewhere_are_not(self):
+        self.assertIn("MYGEMM_QUICK_KERNELS=ON", cmake_of("test", gpu=False, record=0))
 
 
 class Wheel(unittest.TestCase):

@@ -19,6 +19,7 @@ struct TileKernel {
   double fill_steps = 0;     // fixed overhead of a block, in k steps
   bool part_steps = false;   // the last k step takes no longer than its k
   double store_element = 0;  // seconds of stores for each element of a multiprocessor's tiles
+  double overhead = 1.0;     // of kRoundSeconds and kBlockSeconds: at most 1
   double step_factor = 1.0;  // of the time of a k step: at least 1, for tile_bound() leaves it out
 };
 
@@ -66,7 +67,8 @@ double tile_seconds(GemmConfig* config, const GemmFigures& figures, const TileKe
       rest > kernel.tiles_per_block ? rest / kernel.tiles_per_block - 1.0 : 0.0;
   const double stores =
       (rounds * resident + rest) * kernel.store_element * (Tile::kBlockM * Tile::kBlockN);
-  const double begin = rounds * kRoundSeconds + more_tiles * kBlockSeconds + stores;
+  const double begin =
+      kernel.overhead * (rounds * kRoundSeconds + more_tiles * kBlockSeconds) + stores;
   const double computing = fill + begin + steps * (rounds * full + last);
   const double l2_bytes =
       tiles * (Tile::kBlockM * facts.a_bytes + Tile::kBlockN * facts.b_bytes) * k;
@@ -91,7 +93,8 @@ template <class Tile>
 constexpr GemmBound tile_bound(const GemmFigures& figures, const TileKernel& kernel,
                                int most_splits = 1) {
   const int tiles = kernel.tiles_per_block, most_tiles = Tile::kRegisterBlocks * tiles;
-  const double tile_fixed = std::min(kRoundSeconds / most_tiles, kBlockSeconds / tiles);
+  const double tile_fixed =
+      kernel.overhead * std::min(kRoundSeconds / most_tiles, kBlockSeconds / tiles);
   return {.launches = kOverlappedLaunchSeconds,
           .fill = kernel.fill_steps * figures.step_seconds - tiles * tile_fixed,
           .tile_fixed = tile_fixed,

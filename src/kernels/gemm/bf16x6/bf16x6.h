@@ -1,6 +1,8 @@
 // The kernels on tensor cores with six BF16 products for each FP32 one: tiles. Pure.
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/gemm/tensor/tensor.h"
 
 namespace mygemm {
@@ -24,23 +26,28 @@ inline constexpr SumOrder kOrder{
 
 // The places for B's parts have all three of them, so that shared memory holds B itself only until
 // it is split.
-template <int kBlockN, int kStages, int kProducerWarps, int kProducerRegisters>
+template <int kBlockN, int kStages, int kStagesBesideBoxes_, int kProducerWarps,
+          int kProducerRegisters>
 struct Bf16x6Tile : TensorTile<kBlockN, kStages, 32, kProducerWarps, kProducerRegisters> {
   using Method = bf16x6::Method;
   static constexpr const SumOrder* kOrder = &bf16x6::kOrder;
   static constexpr Freedom kFreedom = bf16x6::kOrder.freedom;
   static constexpr bool kTakesShiftedMaps = true;
+  static constexpr int kStagesBesideBoxes = kStagesBesideBoxes_;
   static constexpr int kLeastK = bf16x6::kOrder.least_k;
   static constexpr int kLeastKFast = bf16x6::kOrder.least_k_fast;
 
+  static constexpr int bytes_of_stages(int stages) {
+    return 4 * Bf16x6Tile::kBlockK *
+           (stages * Bf16x6Tile::kBlockM + (stages - Bf16x6Tile::kPlanes) * kBlockN);
+  }
   static constexpr int kSharedBytes =
-      Bf16x6Tile::kBlockK *
-          (4 * (kStages * Bf16x6Tile::kBlockM + (kStages - Bf16x6Tile::kPlanes) * kBlockN) +
-           2 * 3 * Bf16x6Tile::kPlanes * kBlockN) +
-      Bf16x6Tile::kNotesBytes;
+      std::max(bytes_of_stages(kStages),
+               bytes_of_stages(kStagesBesideBoxes) + 4 * Bf16x6Tile::kBlockM * kBlockN) +
+      2 * 3 * Bf16x6Tile::kPlanes * kBlockN * Bf16x6Tile::kBlockK + Bf16x6Tile::kNotesBytes;
 };
 
-using Bf16x6_128x128 = Bf16x6Tile<128, 6, 4, 56>;
-using Bf16x6_128x64 = Bf16x6Tile<64, 8, 4, 56>;
+using Bf16x6_128x128 = Bf16x6Tile<128, 6, 4, 4, 56>;
+using Bf16x6_128x64 = Bf16x6Tile<64, 8, 0, 4, 56>;
 
 }  // namespace mygemm

@@ -37,10 +37,11 @@ struct Method {
     }
   }
 
-  template <class Tile, class Shared, class Rows>
+  template <class Tile, class Shared, class Rows, class First>
   static __device__ __forceinline__ WorkItem multiply(tensor::Results<Tile>& sum, float& least,
-                                                      Shared& s, int& step, const Rows& rows) {
-    return bf16x6::multiply<Tile>(sum, least, s, step, rows);
+                                                      Shared& s, int& step, const Rows& rows,
+                                                      const First& in_first_step) {
+    return bf16x6::multiply<Tile>(sum, least, s, step, rows, in_first_step);
   }
 };
 

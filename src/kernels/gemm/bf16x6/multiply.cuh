@@ -87,9 +87,9 @@ __device__ __forceinline__ void split_rest(Fragments& to, int half, const unsign
 // take few registers: they are added while small products run. The products that need no more than
 // the high parts of A begin before the others are split: at 4096^3 that takes 1 % less time on an
 // H200.
-template <class Tile, class Shared, class Rows>
+template <class Tile, class Shared, class Rows, class First>
 __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, Shared& s, int& step,
-                                             const Rows& rows) {
+                                             const Rows& rows, const First& in_first_step) {
   constexpr int kResults = Tile::kBlockN / 2, kPlanes = Shared::kPlanes;
   constexpr int kColumns = 64, kChunk = kColumns / 2, kChunks = Tile::kBlockN / kColumns;
   constexpr int kGroups = Tile::kBlockK / 16;  // of 16 k, as the tensor cores take them
@@ -149,7 +149,10 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
     };
     if (power != 1.0f) {  // the stage is scaled in its place: the way of most data is as without
       load_a();
-      if (step == first) power = power_for(x, sum_of_b(plane));
+      if (step == first) {
+        in_first_step(s.items[i % Shared::kNotes]);
+        power = power_for(x, sum_of_b(plane));
+      }
       const float most = most_for(tensor::largest_in_warp(largest_of(x)));
       if (power != 1.0f && most < power) {  // elements of A have grown
         const float less = most * inverse_of(power);
@@ -214,9 +217,8 @@ __device__ __forceinline__ WorkItem multiply(Results<Tile>& sum, float& least, S
 #pragma unroll
   for (int r = 0; r < kResults; ++r) ptx::add_in_order(sum[r], small[r]);
   const int last = step - 1;
-#pragma unroll 1
-  for (int w = 0; w < Tile::kProducerWarps; ++w) {
-    const StatisticsOfB& of_warp = s.b_statistics[last % kPlanes][w];
+#pragma unroll
+  for (const StatisticsOfB& of_warp : s.b_statistics[last % kPlanes]) {
     statistics.b += of_warp.sum;
     statistics.smallest_b.see(of_warp.smallest);
   }

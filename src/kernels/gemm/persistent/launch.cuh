@@ -74,11 +74,11 @@ inline Status clear_flags_for(const Args& args, const LaunchContext& context) {
   return launch(context, clear_flags, clears, reinterpret_cast<unsigned*>(args.flags));
 }
 
-template <class Maps>
-Status launch_kernel(void (*kernel)(Args, Maps, Maps), const Args& args, const Maps& a,
-                     const Maps& b, const GemmConfig& config, const LaunchContext& context) {
+template <class... Maps>
+Status launch_kernel(void (*kernel)(Args, Maps...), const Args& args, const GemmConfig& config,
+                     const LaunchContext& context, const Maps&... maps) {
   RETURN_IF_ERROR(clear_flags_for(args, context));
-  return launch(context, kernel, config, args, a, b);
+  return launch(context, kernel, config, args, maps...);
 }
 
 }  // namespace mygemm::persistent

@@ -59,6 +59,21 @@ struct ShiftedStage {
   }
 };
 
+// Results that wait to be stored, in boxes of lines of kBoxLine elements along D's columns,
+// swizzled. A box has kBoxLine rows and all columns of a tile or, where D is the transpose of the
+// product, kBoxLine columns and all rows of a warpgroup.
+constexpr int kBoxLine = 32;
+template <class Tile>
+struct ResultBoxes {
+  static constexpr int kFloats = kGroupRows * Tile::kBlockN;  // of a warpgroup
+  static constexpr int kAcrossRows = kGroupRows / kBoxLine;   // its boxes
+  static constexpr int kAcrossColumns = Tile::kBlockN / kBoxLine;
+
+  alignas(1024) float of_group[2][kFloats];
+  uint64_t full[2];  // C is there
+};
+struct NoResultBoxes {};
+
 // How Method, that of the tile, splits B:
 //   Method::Part                     a part of an element, as tensor cores take it
 //   Method::kPartsOfB<Operands>      the parts that producer warps write; `parts` holds them
@@ -70,9 +85,13 @@ template <class Tile, class Operands_>
 struct SharedStorage {
   using Operands = Operands_;
   using Method = typename Tile::Method;
+  // Results wait in shared memory, in the place of stages.
+  static constexpr bool kBoxed =
+      Tile::kStagesBesideBoxes > 0 && Operands::kLoad == OperandLoad::kTensorMap;
   static constexpr bool kFreesB = Method::template kFreesB<Operands>;
   // Lines that came by shifted maps are longer.
-  static constexpr int kStages = Tile::kStages - (Operands::kShifted ? 1 : 0);
+  static constexpr int kStages =
+      kBoxed ? Tile::kStagesBesideBoxes : Tile::kStages - (Operands::kShifted ? 1 : 0);
   static constexpr int kPlanes = Tile::kPlanes;
   // Steps that are loaded ahead of the one that is split.
   static constexpr int kAhead = kStages - kPlanes;
@@ -94,6 +113,7 @@ struct SharedStorage {
   alignas(1024) float b[kStagesB][kStageB];
   // (plane, part, block_n x 32): as tensor cores read them.
   alignas(1024) typename Method::Part parts[kPlanes][kPartsOfB][kPart];
+  std::conditional_t<kBoxed, ResultBoxes<Tile>, NoResultBoxes> results;
   WorkItem items[kNotes];  // the work item of a k step
   // At the last step of an item, of all steps, and, where Method::kTellsFirstStep, at the first
   // one, of that: each producer warp's.

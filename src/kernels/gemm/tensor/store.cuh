@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/gemm/persistent/fixup.cuh"
+#include "kernels/gemm/tensor/boxes.cuh"
 #include "kernels/gemm/tensor/rows.cuh"
 #include "kernels/gemm/tensor/suspects.cuh"
 #include "kernels/gemm/tensor/target.cuh"
@@ -213,10 +214,10 @@ __device__ __forceinline__ void store_scaled(Results<Tile>& sum, float least,
 // The same through a fused epilogue, 32 columns a turn of the loop, for which results move up in
 // their registers. Unrolled, its instructions would come from L2 once for each tile, and a load of
 // the bias for each result would wait for L2 too: either took 40 us a tile on an H200.
-template <class Rows, bool kTransposed, class Tile>
+template <class Rows, bool kTransposed, class Tile, class Places>
 __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
-                                            Suspects<Tile>& suspects, const Target& to, int warp,
-                                            int lane) {
+                                            Suspects<Tile>& suspects, const Target& to,
+                                            const Places& places, Boxed boxed, int warp, int lane) {
   constexpr int kColumns = 32, kCount = kColumns / 2, kAll = Tile::kBlockN / 2;
   const FusedEpilogue<kTransposed> epilogue(to.p, to.scalars, {to.batch, to.i, to.j});
   const bool reads_c = to.scalars.beta != 0.0f;
@@ -244,11 +245,15 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
     for (int r = 0; r < kCount; ++r) value[r] = to.scalars.alpha * sum[r];
     if (reads_c) {
       float c[kCount] = {};
+      if (boxed.c) {
+        places.read(c, column);
+      } else {
 #pragma unroll
-      for (int r = 0; r < kCount; ++r) {
-        const int first = column + column_of(r) - r % 2;
-        if (place.inside(to, half_of(r), r % 2, first)) {
-          c[r] = epilogue.c(place.row_of(half_of(r)), first + place.column + r % 2);
+        for (int r = 0; r < kCount; ++r) {
+          const int first = column + column_of(r) - r % 2;
+          if (place.inside(to, half_of(r), r % 2, first)) {
+            c[r] = epilogue.c(place.row_of(half_of(r)), first + place.column + r % 2);
+          }
         }
       }
 #pragma unroll
@@ -292,7 +297,9 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
       }
     }
     epilogue.activate_all(value);
-    if (right && all_inside<Rows, Tile>(to, warp)) {
+    if (boxed.d) {
+      places.write(value, column);
+    } else if (right && all_inside<Rows, Tile>(to, warp)) {
       store_right<kTransposed, false, kColumns / 8>(value, to, Finished{}, place, column);
     } else if (right) {
       store_right<kTransposed, true, kColumns / 8>(value, to, Finished{}, place, column);
@@ -311,13 +318,16 @@ __device__ __forceinline__ void store_fused(Results<Tile>& sum, float least,
 }
 
 // The same through the epilogue of the problem.
-template <bool kFused, class Rows, bool kTransposed, class Tile>
+template <bool kFused, class Rows, bool kTransposed, class Tile, class Places>
 __device__ __forceinline__ void store_results(Results<Tile>& sum, float least,
-                                              Suspects<Tile>& suspects, const Target& to, int warp,
+                                              Suspects<Tile>& suspects, const Target& to,
+                                              const Places& places, Boxed boxed, int warp,
                                               int lane) {
   const auto [alpha, beta] = to.scalars;
   if constexpr (kFused) {
-    store_fused<Rows, kTransposed>(sum, least, suspects, to, warp, lane);
+    store_fused<Rows, kTransposed>(sum, least, suspects, to, places, boxed, warp, lane);
+  } else if (boxed.d) {
+    write_scaled<Tile>(places, sum, to.scalars);
   } else if (beta == 0.0f) {
     store_scaled<Rows, kTransposed>(sum, least, suspects, to, ScaleEpilogue{alpha, 0.0f}, false,
                                     warp, lane);

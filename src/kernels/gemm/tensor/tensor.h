@@ -14,6 +14,8 @@ struct TensorTile {
   using Element = float;
   static constexpr int kBlockM = 128, kBlockN = kBlockN_, kBlockK = 32;
   static constexpr int kStages = kStages_, kPlanes = 2;
+  // Stages where results wait in shared memory (tensor/boxes.cuh); 0: they do not.
+  static constexpr int kStagesBesideBoxes = 0;
   // k that a warp gives the tensor cores at once, and that producers and consumers hand over.
   static constexpr int kTogether = kTogether_, kParts = kBlockK / kTogether;
   static constexpr int kConsumerWarps = 8, kProducerWarps = kProducerWarps_;
@@ -41,6 +43,20 @@ OperandLoad load_of(const GemmProblem& p) {
                        has_shifted_maps(p.a, p.transa ? p.m : p.k, p.batch_count) &&
                        has_shifted_maps(p.b, p.transb ? p.k : p.n, p.batch_count);
   return shifted ? OperandLoad::kShiftedMaps : OperandLoad::kCopy4;
+}
+
+// Whether results may wait in shared memory for the accelerator, where A and B come by tensor maps:
+// it writes whole 16 bytes at the end of a column of D.
+inline bool stores_boxes(const Operand& d, int64_t rows, int64_t batch_count) {
+  return rows % 4 == 0 && has_tensor_map(d, batch_count);
+}
+// Then this is the time of a tile's store that is not overlapped, without a fused epilogue.
+constexpr double kBoxedStoreSeconds = 2.6e-6;
+template <class Tile>
+double store_seconds(const GemmProblem& p, OperandLoad load) {
+  const bool boxed = Tile::kStagesBesideBoxes > 0 && load == OperandLoad::kTensorMap && !p.fused &&
+                     stores_boxes(p.d, p.m, p.batch_count);
+  return boxed ? kBoxedStoreSeconds : persistent::store_seconds<Tile>();
 }
 
 }  // namespace tensor
@@ -71,7 +87,8 @@ const char* configure_tensor(const GemmKernel& kernel, const GemmFacts& facts,
                               : load == OperandLoad::kShiftedMaps ? shifted
                                                                   : figures.misaligned) *
                              (!p.transa && p.transb ? figures.transposing : 1.0);
-  config->seconds = persistent::seconds<Tile>(*config, figures, step_factor, facts, device);
+  config->seconds = persistent::seconds<Tile>(*config, figures, step_factor, facts, device,
+                                              tensor::store_seconds<Tile>(p, load));
   return nullptr;
 }
 
@@ -79,6 +96,7 @@ template <class Tile, bool kStreamK>
 constexpr GemmBound tensor_bound(const GemmFigures& figures) {
   GemmBound bound = persistent::bound<Tile>(figures, kStreamK, Tile::kLeastKFast);
   bound.freedom = Tile::kFreedom;
+  if (Tile::kStagesBesideBoxes > 0) bound.tile_fixed = tensor::kBoxedStoreSeconds;
   return bound;
 }
 

@@ -35,9 +35,10 @@ struct Method {
   // From 2^-113 on both parts of a value are as precise as any.
   static constexpr float kExact = 0x1p-113f;
 
-  template <class Tile, class Shared, class Rows>
+  template <class Tile, class Shared, class Rows, class First>
   static __device__ __forceinline__ WorkItem multiply(tensor::Results<Tile>& sum, float& least,
-                                                      Shared& s, int& unit, const Rows& rows) {
+                                                      Shared& s, int& unit, const Rows& rows,
+                                                      const First&) {
     return tf32x3::multiply<Tile>(sum, least, s, unit, rows);
   }
 };

@@ -23,8 +23,8 @@ Status launch_with(const Args& args, const GemmConfig& config, const LaunchConte
     RETURN_IF_ERROR(persistent::make_map(&b, p.b, p.n, p.k, p.batch_count, Tile::kBlockN,
                                          Tile::kBlockK, false));
   }
-  return persistent::launch_kernel(Kernels<Tile, kLoadA, kLoadB>::of(p.fused), args, a, b, config,
-                                   context);
+  return persistent::launch_kernel(Kernels<Tile, kLoadA, kLoadB>::of(p.fused), args, config,
+                                   context, a, b);
 }
 
 // kMN: how operands that are MN-major come. Misaligned ones are rare: where one is, the other one

@@ -73,11 +73,13 @@ template <class Tile>
 const char* configure_short(const GemmKernel& kernel, const GemmFacts& facts,
                             const DeviceTraits& device, const PlanOptions& options,
                             GemmConfig* config) {
+  if (facts.problem.fused || facts.problem.scales_only()) {
+    return "something else than alpha * sum + beta * D is stored";
+  }
   if (const char* reason = persistent::schedule<Tile>(facts, device, options, false, config)) {
     return reason;
   }
   if (!options.forced && facts.problem.k > tma::kShortMostK) return "k is not short";
-  if (facts.problem.fused) return "more than alpha * sum + beta * D is stored";
   tma::configure_loads(facts.problem, config);
   config->seconds = tma::short_seconds<Tile>(*config, kernel.figures, facts, device);
   return nullptr;
