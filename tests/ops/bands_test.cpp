@@ -58,10 +58,9 @@ TEST_P(GemmBandRow, SecondBandOfTiles) {
   Handle handle(Family::kGemm, GetParam(), kWorkspace);
   RowTally tally(GetParam());
   GemmCase gemm;
-  const auto run = [&](bool long_m, int64_t other, mygemmOperation_t transa,
-                       mygemmOperation_t transb) {
-    gemm.m = long_m ? side : other;
-    gemm.n = long_m ? other : side;
+  const auto run = [&](int64_t m, int64_t n, mygemmOperation_t transa, mygemmOperation_t transb) {
+    gemm.m = m;
+    gemm.n = n;
     gemm.transa = transa;
     gemm.transb = transb;
     ++gemm.seed;
@@ -70,9 +69,19 @@ TEST_P(GemmBandRow, SecondBandOfTiles) {
   };
   gemm.k = cut ? 10 * step + 3 : step + 3;
   gemm.integers = true;
-  if (!run(true, tile.n + 5, MYGEMM_OP_N, MYGEMM_OP_T)) return;
+  if (!run(side, tile.n + 5, MYGEMM_OP_N, MYGEMM_OP_T)) return;
   gemm.padding = 4 - gemm.k % 4;
-  if (!run(false, 5, MYGEMM_OP_T, MYGEMM_OP_N)) return;
+  if (!run(5, side, MYGEMM_OP_T, MYGEMM_OP_N)) return;
+  // Columns of D that tensor maps describe; a GPU's blocks take several tiles.
+  gemm.padding = 0;
+  gemm.k += 4 - gemm.k % 4;
+  const int64_t columns = (kBuild == Build::kGpu ? 16 : 1) * tile.n + 4;
+  for (const auto op : {MYGEMM_OP_N, MYGEMM_OP_T}) {  // TT may be computed transposed
+    for (const float beta : {0.0f, -2.0f}) {
+      gemm.beta = beta;
+      if (!run(side - 1, columns, op, op)) return;
+    }
+  }
   EXPECT_TRUE(handle.workspace_bands_intact()) << "written outside the workspace";
   tally.finish();
 }
