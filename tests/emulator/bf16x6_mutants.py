@@ -1,6 +1,6 @@
 """The mutants of the kernels bf16x6_*: see mutants.py."""
 
-from mutant_list import BANDS, FUSED, GEMM_SHAPES, INTEGERS, SCALARS, Mutant
+from mutant_list import BANDS, FUSED, GEMM_SHAPES, INTEGERS, Mutant
 from tensor_mutants import SPECIAL, TENSOR, TENSOR_PRODUCE, TENSOR_ROWS, TENSOR_STORE
 
 EXACT = "Rows/ExactProducts."
@@ -107,11 +107,9 @@ BF16X6_MUTANTS = [
            BANDS + "bf16x6_128x128", few_blocks=True, **BF16_128),
     Mutant("gemm bf16x6: C is not awaited in its boxes", TENSOR,
            "ptx::mbarrier_wait(&s.results.full[warp / kGroupWarps], parity_of_c);", "",
-           SCALARS + "bf16x6_128x128", **BF16_128),
+           BANDS + "bf16x6_128x128", few_blocks=True, **BF16_128),
     Mutant("gemm bf16x6: every tile awaits the first one's C", TENSOR,
            "parity_of_c ^= 1;", "", BANDS + "bf16x6_128x128", few_blocks=True, **BF16_128),
-    Mutant("gemm bf16x6: the accelerator is not told of what is in boxes", BOXES,
-           "ptx::fence_bulk();", "", INTEGERS + "bf16x6_128x128", **BF16_128),
     Mutant("gemm bf16x6: boxes are stored before all results are there", BOXES,
            "ptx::fence_bulk();\n  any_in_group(false, warp);", "ptx::fence_bulk();",
            INTEGERS + "bf16x6_128x128", **BF16_128),

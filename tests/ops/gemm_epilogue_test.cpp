@@ -58,6 +58,15 @@ TEST_P(GemmEpilogue, OfAnotherC) {
       cases.push_back(gemm);
     }
   }
+  // All columns but those of the second C are whole quads.
+  for (const int64_t c_padding : {4, 5}) {
+    Case gemm = shaped({132, 36, 40});
+    gemm.own_c = true;
+    gemm.beta = -0.5f;
+    set_kind(kKinds[3], &gemm);
+    gemm.c_padding = c_padding;
+    cases.push_back(gemm);
+  }
   run(cases);
 }
 
