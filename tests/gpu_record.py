@@ -102,6 +102,9 @@ def run_programs(build):
         if name == "python" and not importlib.util.find_spec("pytest"):
             results[name] = "not run: no pytest"
             continue
+        if name == "register_banks" and not any((build / "kept").glob("*.cubin")):
+            results[name] = "not run: not built for sm_90a"
+            continue
         if not pathlib.Path(command[0]).exists():
             results[name] = "not run: not built"
             continue
