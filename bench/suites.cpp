@@ -269,7 +269,10 @@ std::vector<SoftmaxCase> softmax_suite(const std::string& name, const SuiteOptio
     }
   } else if (name == "few_rows") {
     cases = {softmax(1, 1048576), softmax(8, 131072), softmax(64, 131072), softmax(16, 50257),
-             softmax(1, 4096),    softmax(1, 32768),  softmax(128, 1024),  softmax(4096, 4096)};
+             softmax(1, 4096), softmax(1, 32768), softmax(128, 1024), softmax(4096, 4096),
+             // Next tokens of language models with usual vocabularies.
+             softmax(4, 32000), softmax(32, 32000, "bf16"), softmax(1, 128256),
+             softmax(16, 128256, "bf16"), softmax(8, 151936)};
   } else if (name == "modes") {
     for (int64_t cols : {128, 1024, 4096, 32768, 131072}) {
       cases.push_back(softmax(total / cols, cols, "f32", "log"));

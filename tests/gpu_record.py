@@ -1,19 +1,18 @@
 """Runs the GPU layer of the tests and keeps the record of the sources that passed it.
 
 Usage: gpu_record.py run BUILD_DIR [--jobs N] [--sanitizer-filter F] [--record FILE]
-       gpu_record.py check
+       gpu_record.py check [--capability MAJOR.MINOR]
 
 CI has no GPU. `run` (./dev gpu-test, on a machine with one) runs the examples, the drop-ins and
 the Python package, then the ops tests with every CUDA kernel, then these again under
 compute-sanitizer, and writes tests/gpu-record.json with a digest of the sources. `check` (a ctest)
 compares that digest with the sources of today; a record that is missing or older is a skip, not a
-failure. Where the record is that of these sources, ./dev test leaves to it what the optimised
-kernels were checked for: spilled registers, which do not compile, and register banks.
+failure. Where the record is that of these sources on a GPU of compute capability 9.0, ./dev test
+leaves to it what the optimised kernels were checked for: spilled registers, which do not compile,
+and register banks.
 """
 import argparse
 import contextlib
-import datetime
-import hashlib
 import importlib.util
 import json
 import os
@@ -24,44 +23,29 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE = pathlib.Path(__file__).resolve().parent.parent
+import records
+from records import SKIPPED, SOURCE, answer_of
+
 RECORD = SOURCE / "tests/gpu-record.json"
 DIGESTED = ["bindings", "include", "src", "tests/ops", "tests/support"]
-SUFFIXES = {".h", ".c", ".cpp", ".cu", ".cuh", ".py", ".f90", ".inc", ".map", ".txt", ".cmake"}
 # The sanitizers slow kernels down up to a hundredfold: without huge matrices and repetitions.
 SANITIZER_FILTER = "-*Large*:*Bits*:*Threads*"
 # These fill the GPU with blocks that wait and tell what could still start.
 ALONE = "BusyGpu.*"
-SKIPPED = 77
 
 
-def digest():
-    """SHA-256 over the paths and contents of everything the GPU layer tests."""
-    whole = hashlib.sha256()
-    for folder in DIGESTED:
-        for path in sorted((SOURCE / folder).rglob("*")):
-            if path.suffix in SUFFIXES:
-                content = hashlib.sha256(path.read_bytes()).hexdigest()
-                whole.update(f"{path.relative_to(SOURCE).as_posix()} {content}\n".encode())
-    return whole.hexdigest()
-
-
-def answer_of(*command):
-    """The output of a command, or None where it is not there or fails."""
-    try:
-        return subprocess.run(command, cwd=SOURCE, check=True, text=True,
-                              capture_output=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
+def sources():
+    return records.digest(DIGESTED, records.CODE | {".py", ".f90"})
 
 
 def machine():
-    asked = answer_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
+    asked = answer_of("nvidia-smi", "--query-gpu=name,compute_cap,driver_version",
+                      "--format=csv,noheader")
     if not asked:
         sys.exit("gpu-test needs a GPU: nvidia-smi is not there or finds none")
-    device, driver = asked.splitlines()[0].split(", ")
+    device, capability, driver = asked.splitlines()[0].split(", ")
     supports = re.search(r"CUDA Version: *([0-9.]+)", answer_of("nvidia-smi") or "")
-    return {"device": device, "driver": driver,
+    return {"device": device, "capability": capability, "driver": driver,
             "driver_cuda": supports[1] if supports else None}
 
 
@@ -202,10 +186,7 @@ def run(arguments):
     program = build / "bin/ops_gpu"
     if not program.exists():
         sys.exit(f"{program} is not there: is {build} a build with CUDA and tests?")
-    record = {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-              **machine(), "toolkit": toolkit_of(build),
-              "commit": answer_of("git", "describe", "--always", "--dirty", "--abbrev=12"),
-              "sources": digest()}
+    record = {**records.heading(), **machine(), "toolkit": toolkit_of(build), "sources": sources()}
     record["tests"] = run_tests(program, arguments.jobs)
     record["programs"] = run_programs(build)
     record["sanitizers"] = run_sanitizers(program, arguments.sanitizer_filter)
@@ -214,16 +195,12 @@ def run(arguments):
     print(f"{passed} tests passed on {record['device']}; wrote {arguments.record}")
 
 
-def check(_):
-    if not RECORD.exists():
-        print("skip: the GPU layer has no record; ./dev gpu-test makes one on a GPU machine")
+def check(arguments):
+    records.check(RECORD, sources(), "GPU layer", "./dev gpu-test, on a machine with a GPU,")
+    capability = json.loads(RECORD.read_text())["capability"]
+    if arguments.capability not in (None, capability):
+        print(f"skip: that GPU is of compute capability {capability}, not {arguments.capability}")
         sys.exit(SKIPPED)
-    record = json.loads(RECORD.read_text())
-    if record["sources"] != digest():
-        print(f"skip: the GPU record ({record['device']}, {record['date']}) is older than the "
-              "sources; ./dev gpu-test renews it")
-        sys.exit(SKIPPED)
-    print(f"these sources passed on {record['device']}, {record['date']}")
 
 
 def main():
@@ -240,6 +217,8 @@ def main():
     command.add_argument("--record", type=pathlib.Path, default=RECORD, help="[%(default)s]")
     command.set_defaults(run=run)
     command = commands.add_parser("check", help="is the record that of these sources?")
+    command.add_argument("--capability", metavar="MAJOR.MINOR",
+                         help="and was the GPU of this compute capability?")
     command.set_defaults(run=check)
     arguments = parser.parse_args()
     arguments.run(arguments)

@@ -5,10 +5,12 @@ from mutant_list import Mutant
 SOFTMAX_SHAPES = "Rows/SoftmaxRow.ShapesAndLayouts/"
 SOFTMAX_SCALES = "Rows/SoftmaxRow.Scales/"
 SOFTMAX_ANYWHERE = "Rows/SoftmaxRow.RowsThatBeginAnywhere/"
+SOFTMAX_FEW = "Rows/SoftmaxRow.FewRowsOfMediumLength/"
 SOFTMAX_BLOCK = "kernels/softmax/block.cu"
 SOFTMAX_BUNDLE = "kernels/softmax/bundle.cuh"
 SOFTMAX_REREAD = "kernels/softmax/reread.cu"
 SOFTMAX_SPLIT = "kernels/softmax/split.cu"
+SOFTMAX_BLOCK_CLUSTER = "kernels/softmax/block_cluster.cu"
 SOFTMAX_CLUSTER = "kernels/softmax/cluster.cu"
 REDUCE = "kernels/reduce.cuh"
 
@@ -35,6 +37,14 @@ SOFTMAX_MUTANTS = [
            few_blocks=True),
     Mutant("softmax split: no barrier", SOFTMAX_SPLIT,
            "__syncthreads();", "{}", SOFTMAX_SCALES + "split"),
+    Mutant("softmax block_cluster: no wait for the other blocks", SOFTMAX_BLOCK_CLUSTER,
+           "ptx::mbarrier_wait(&shared.received, 0);", "__syncthreads();",
+           SOFTMAX_FEW + "block_cluster"),
+    Mutant("softmax block_cluster: warps past a row's end take part", SOFTMAX_BLOCK_CLUSTER,
+           "const bool inside = thread < row.threads;", "const bool inside = true;",
+           SOFTMAX_FEW + "block_cluster"),
+    Mutant("softmax block_cluster: no wait for the others' barriers", SOFTMAX_BLOCK_CLUSTER,
+           "ptx::cluster_wait();", "", SOFTMAX_FEW + "block_cluster"),
     Mutant("softmax cluster: always the same slot refilled", SOFTMAX_CLUSTER,
            "write_at.advance(used_slots);", "", SOFTMAX_SCALES + "cluster", few_blocks=True),
     Mutant("softmax cluster: no wait for the other blocks", SOFTMAX_CLUSTER,

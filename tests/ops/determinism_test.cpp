@@ -17,7 +17,7 @@
 namespace mygemm_tests {
 namespace {
 
-constexpr int kRepeats = kBuild == Build::kGpu ? 20 : 3;
+const int kRepeats = kBuild == Build::kGpu ? 20 : 3;
 constexpr size_t kWorkspace = size_t{36} << 20;
 
 std::vector<float> random_floats(int64_t count, uint64_t seed) {
@@ -187,10 +187,13 @@ void expect_bits_of_columns_alone(const SoftmaxCall& call) {
           << rows << " rows from " << first << " on, of " << call.cols << " columns";
     }
   }
-  for (const char* name : {"cluster", "split", "reread"}) {
-    if (kBuild == Build::kHost || call.cols < 33000) continue;
-    const auto forced = bits_of_rows(call, in, dy, out, name, 0, call.rows);
-    EXPECT_TRUE(forced.empty() || forced == all) << name << ", " << call.cols << " columns";
+  for (const char* name : {"block", "block_cluster", "cluster", "split", "reread"}) {
+    if (kBuild == Build::kHost || call.cols < 9000) continue;
+    for (const int64_t rows : {int64_t{1}, call.rows}) {
+      const auto forced = bits_of_rows(call, in, dy, out, name, 0, rows);
+      EXPECT_TRUE(std::equal(forced.begin(), forced.end(), all.begin()))
+          << name << ", " << rows << " x " << call.cols;
+    }
   }
 }
 
@@ -199,7 +202,7 @@ using SoftmaxRowBits = BackendTest;
 TEST_F(SoftmaxRowBits, DoNotDependOnTheNumberOfRows) {
   const int64_t many = kBuild == Build::kGpu ? 300 : 5;
   for (const mygemmDataType_t type : {MYGEMM_R_32F, MYGEMM_R_16BF}) {
-    for (const int64_t cols : {5, 77, 1001, 4096, 33001, 66016}) {
+    for (const int64_t cols : {5, 77, 1001, 4096, 19000, 33001, 66016}) {
       const auto mode = cols == 1001 ? MYGEMM_LOG_SOFTMAX : MYGEMM_SOFTMAX;
       SCOPED_TRACE(type_name(type));
       // Enough for blocks to work on several passes of short rows.

@@ -268,7 +268,7 @@ TEST_F(GemmEpiloguePlanned, BitsOfLongColumns) {
 
 // D = 1 * g(x) for x in [-20, 20].
 TEST_F(GemmEpiloguePlanned, FactorsOfGeluGradients) {
-  constexpr int64_t kRows = 256, kColumns = kBuild == Build::kEmulated ? 64 : 1024;
+  const int64_t kRows = 256, kColumns = kBuild == Build::kEmulated ? 64 : 1024;
   std::vector<float> x(kRows * kColumns), ones(x.size(), 1.0f);
   for (size_t i = 0; i < x.size(); ++i) {
     x[i] = static_cast<float>(40 * (static_cast<double>(i) + 0.5) / static_cast<double>(x.size()) -

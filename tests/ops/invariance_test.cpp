@@ -14,7 +14,7 @@ namespace mygemm_tests {
 namespace {
 
 constexpr size_t kWorkspace = size_t{36} << 20;
-constexpr bool kOnGpu = kBuild == Build::kGpu;
+const bool kOnGpu = kBuild == Build::kGpu;
 
 constexpr auto kN = MYGEMM_OP_N, kT = MYGEMM_OP_T;
 constexpr auto kF32 = MYGEMM_R_32F, kF16 = MYGEMM_R_16F, kBf16 = MYGEMM_R_16BF;
@@ -22,7 +22,8 @@ constexpr auto kDefault = MYGEMM_MATH_DEFAULT, kStrict = MYGEMM_MATH_STRICT;
 constexpr auto kFast = MYGEMM_MATH_FAST;
 
 // A k for each order of sums, and one that is no multiple of a k step.
-constexpr int64_t kLong = kOnGpu ? 1031 : 261, kOfFast = 801;
+const int64_t kLong = kOnGpu ? 1031 : 261;
+constexpr int64_t kOfFast = 801;
 const std::vector<InvariantCase> kCases = {
     {kF32, kF32, kF32, kDefault, kN, kN, kLong},
     {kF32, kF32, kF32, kDefault, kT, kN, kLong},

@@ -23,7 +23,7 @@ struct RepeatedCase {
 std::vector<RepeatedCase> products_to_repeat();
 
 // Repetitions of each in a test.
-inline constexpr int kManyRuns = kBuild == Build::kGpu ? 1000 : 4;
+inline const int kManyRuns = kBuild == Build::kGpu ? 1000 : 4;
 
 class RepeatedProduct {
  public:

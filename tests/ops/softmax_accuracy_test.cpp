@@ -17,7 +17,7 @@ namespace mygemm_tests {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int64_t kElements = kBuild == Build::kGpu ? 1 << 22 : 1 << 15;  // of a case, roughly
+const int64_t kElements = kBuild == Build::kGpu ? 1 << 22 : 1 << 15;  // of a case, roughly
 constexpr int64_t kCols[] = {2, 5, 16, 50, 77, 100, 500, 928, 4096, 33001, 66016};
 
 struct Call {

@@ -104,6 +104,26 @@ TEST_P(SoftmaxRow, ManyWideRows) {
   run(cases);
 }
 
+// Few rows, which several blocks may share; the last of them have no part of some.
+TEST_P(SoftmaxRow, FewRowsOfMediumLength) {
+  std::vector<SoftmaxCase> cases;
+  for (const Shape& shape : {Shape{1, 8201}, Shape{3, 17000}, Shape{35, 9248}, Shape{2, 32000}}) {
+    if (kBuild == Build::kEmulated && shape.rows == 35) continue;
+    for (const mygemmDataType_t type : {MYGEMM_R_32F, MYGEMM_R_16BF}) {
+      for (const int64_t padding : {0, 8}) {
+        SoftmaxCase softmax;
+        softmax.rows = shape.rows;
+        softmax.cols = shape.cols;
+        softmax.in = softmax.out = type;
+        softmax.padding = padding;
+        softmax.offset = static_cast<size_t>(padding / 4);
+        cases.push_back(softmax);
+      }
+    }
+  }
+  run(in_all_modes(cases));
+}
+
 TEST_P(SoftmaxRow, EveryMixOfTypes) {
   std::vector<SoftmaxCase> cases;
   for (const Shape& shape : {Shape{3, 67}, Shape{4, 45}, Shape{2, 520}, Shape{1, 66024}}) {

@@ -18,9 +18,9 @@ if [[ $1 == --build ]]; then
 fi"""
 
 
-def cmake_of(job, gpu, record=None):
+def cmake_of(job, gpu, record=None, part=""):
     """CMake's command lines of a job of ./dev on a machine with nvcc; `record`: what
-    gpu_record.py exits with."""
+    gpu_record.py exits with; `part`: what emulator_record.py prints."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         shutil.copy(SOURCE / "dev", root / "dev")
@@ -36,6 +36,7 @@ def cmake_of(job, gpu, record=None):
         (root / "build/cublasmp/nvidia_cublasmp_cu13-0.dist-info").mkdir(parents=True)
         (root / "tests").mkdir()
         (root / "tests/gpu_record.py").write_text(f"raise SystemExit({record})\n")
+        (root / "tests/emulator_record.py").write_text(f"print({part!r})\n")
         (root / "tests/summary.py").write_text("")
         subprocess.run([root / "dev", job], check=True, stdout=subprocess.DEVNULL, env={
             **os.environ, "LOG": str(root / "log"),
@@ -71,6 +72,10 @@ class Test(unittest.TestCase):
 
     def test_kernels_that_have_run_elsewhere_are_not(self):
         self.assertIn("MYGEMM_QUICK_KERNELS=ON", cmake_of("test", gpu=False, record=0))
+
+    def test_all_emulated_ops_tests_run_unless_these_sources_have_passed_them(self):
+        self.assertRegex(cmake_of("test", gpu=False, record=0), r"-DMYGEMM_EMULATED_PART=(\s|$)")
+        self.assertIn("-DMYGEMM_EMULATED_PART=5", cmake_of("test", gpu=False, record=0, part="5"))
 
 
 class Wheel(unittest.TestCase):

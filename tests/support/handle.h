@@ -52,7 +52,7 @@ class Handle {
 };
 
 // The backend under test in this build.
-constexpr mygemmBackend_t backend() {
+inline mygemmBackend_t backend() {
   return kBuild == Build::kHost ? MYGEMM_BACKEND_HOST : MYGEMM_BACKEND_CUDA;
 }
 

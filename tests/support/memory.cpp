@@ -15,6 +15,15 @@
 #endif
 
 namespace mygemm_tests {
+
+#if defined(MYGEMM_TESTS_EMULATED)
+const Build kBuild = Build::kEmulated;
+#elif defined(MYGEMM_TESTS_CUDA)
+const Build kBuild = Build::kGpu;
+#else
+const Build kBuild = Build::kHost;
+#endif
+
 namespace {
 
 constexpr size_t kPage = 4096;

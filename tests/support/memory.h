@@ -10,13 +10,7 @@ namespace mygemm_tests {
 
 enum class Build { kHost, kEmulated, kGpu };
 
-#if defined(MYGEMM_TESTS_EMULATED)
-inline constexpr Build kBuild = Build::kEmulated;
-#elif defined(MYGEMM_TESTS_CUDA)
-inline constexpr Build kBuild = Build::kGpu;
-#else
-inline constexpr Build kBuild = Build::kHost;
-#endif
+extern const Build kBuild;
 
 // The byte of untouched memory: a NaN in every floating-point type.
 inline constexpr unsigned char kPoison = 0xff;

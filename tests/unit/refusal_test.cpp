@@ -91,6 +91,13 @@ TEST(Refusals, OfSoftmaxKernels) {
   EXPECT_NE(refusal(softmax(100, INT64_MAX), h200, "block", 0), "");
   EXPECT_EQ(refusal(softmax(1, 4096), h200, "cluster", SIZE_MAX),
             "a block's registers hold a row, and its bits must not depend on how many there are");
+  EXPECT_EQ(refusal(softmax(1, 4096), h200, "block_cluster", 0),
+            "made for rows of which a thread of a block holds eight packs");
+  EXPECT_EQ(refusal(softmax(1, 100000), h200, "block_cluster", 0),
+            "made for rows of which a thread of a block holds eight packs");
+  EXPECT_EQ(refusal(softmax(33, 32000), h200, "block_cluster", 0), "");
+  EXPECT_EQ(refusal(softmax(34, 32000), h200, "block_cluster", 0),
+            "rows are many enough for a block each");
   EXPECT_EQ(refusal(softmax(100, 100000), h200, "split", 0), "the workspace is too small");
   EXPECT_EQ(refusal(softmax(100, 2000000), h200, "cluster", 0),
             "a row has more columns than a cluster that can run here holds");

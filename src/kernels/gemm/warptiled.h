@@ -54,8 +54,8 @@ namespace estimate {
 // Stores, for each element of a multiprocessor's tiles: H200, 1 to 32 k.
 constexpr double kWarptiledStoreSeconds = 0.5e-10, kWarptiledMisalignedStoreSeconds = 1.0e-10;
 
-// Small blocks begin and end beside many others. Fitted to 295 products on an H200. 0.85 for 64 x
-// 64 gained nothing there, and 1024 products of 64^3 took 1.19 times as long on an H100.
+// Small blocks begin and end beside many others. Fitted to 295 products on an H200. For blocks of
+// 64 x 64, 0.85 gained nothing there, and 1024 products of 64^3 took 1.19 times as long on an H100.
 template <class Tile>
 constexpr double warptiled_overhead() {
   constexpr int kResults = Tile::kBlockM * Tile::kBlockN;

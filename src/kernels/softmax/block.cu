@@ -1,7 +1,7 @@
 // Softmax of rows of medium length: the registers of a block hold a row, which is read once.
 #include "kernels/launch.h"
+#include "kernels/softmax/block.cuh"
 #include "kernels/softmax/kernels.h"
-#include "kernels/softmax/packs.cuh"
 #include "ptx/shared.cuh"
 
 namespace mygemm {
@@ -20,29 +20,6 @@ __device__ __forceinline__ MaxTotal<Total> block_merge(const Scale& scale, const
   __syncthreads();  // every warp's part is there
   return warp_merge<Total>(scale, lane < warps ? MaxSum{shared.maximum[lane], shared.sum[lane]}
                                                : MaxSum{-INFINITY, 0.0f});
-}
-
-// Each thread computes its exponentials against its own maximum, before the row's is known. That
-// takes one barrier, and one exponential an element where exponentials are kept.
-template <class Format, int kPacks, class Place>
-__device__ __forceinline__ void forward_row(const SoftmaxProblem& p, int64_t r, const Place& at,
-                                            int shift, BlockStorage& shared) {
-  // Eight packs of 16 bits are loaded before the factors of x are computed: on sm_86 and sm_89 the
-  // loads of ragged rows do not leave registers for them. With four packs only the reverse fits.
-  constexpr bool kLoadsFirst = Place::kRagged && !Format::kKeepsFloats && kPacks >= kBlockManyPacks;
-  Packs<Format, kPacks> x;
-  if constexpr (kLoadsFirst) load_x(p, x, address_of<Format>(p.in, r, -shift), at);
-  const Scale scale(p, Format::kAccurate);
-  if constexpr (!kLoadsFirst) load_x(p, x, address_of<Format>(p.in, r, -shift), at);
-  MaxSum own;
-  own.maximum = largest(p, x);
-  own.sum = exponentials<kNarrowExp<Format>>(p, scale, x, Reference(scale, own.maximum));
-  const auto row = block_merge<typename Format::Total>(scale, own, shared);
-  if (Format::kKeepsFloats && !p.log_mode()) {
-    change_reference(scale, x, own.maximum, Reference(scale, row.maximum));
-  }
-  finish<Format::kAccurate>(p, scale, x, row.maximum, factor_of<kNarrowExp<Format>>(p, scale, row));
-  store(x, address_of<Format>(p.out, r, -shift), p.out.type, at);
 }
 
 template <class Format, int kPacks, class Place>
@@ -84,7 +61,9 @@ __global__ void __launch_bounds__(kMostThreads, (blocks_per_sm<kPacks, kBackward
       if constexpr (kBackward) {
         backward_row<Format, kPacks>(p, r, at, shift, shared);
       } else {
-        forward_row<Format, kPacks>(p, r, at, shift, shared);
+        forward_row<Format, kPacks>(p, r, at, shift, [&](const Scale& scale, const MaxSum& part) {
+          return block_merge<typename Format::Total>(scale, part, shared);
+        });
       }
     };
     if constexpr (kRagged) {

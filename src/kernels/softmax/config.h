@@ -36,7 +36,7 @@ struct SoftmaxConfig : LaunchConfig {
   RowShape shape;        // selects the instantiation; kernels for GPUs
   SoftmaxLanes lanes;    // warp, bundle
   SoftmaxBundle bundle;  // bundle
-  SoftmaxBlock block;    // block
+  SoftmaxBlock block;    // block, block_cluster
   WideRows rows;         // kernels for wide rows: runs > 0 means their order of summation
   ClusterRing ring;      // cluster
   SplitRows split;       // split

@@ -13,7 +13,7 @@ inline int64_t looping_grid(int64_t work) { return std::min(work, kMostGridBlock
 
 // The kernels differ by their efficiency only, a factor that does not depend on the number of rows:
 // so what fits in registers is computed there, however few rows there are, and the bits of a row do
-// not depend on their number.
+// not depend on their number. (Those of block_cluster are those of block.)
 inline double registers_seconds(const SoftmaxFacts& facts, double efficiency) {
   return kLaunchSeconds + facts.rounds_seconds / efficiency;
 }

@@ -16,6 +16,10 @@ const char* configure_softmax_bundle(const SoftmaxKernel&, const SoftmaxFacts&, 
 // A block holds a row in registers.
 const char* configure_softmax_block(const SoftmaxKernel&, const SoftmaxFacts&, const DeviceTraits&,
                                     const PlanOptions&, SoftmaxConfig*);
+// The blocks of a cluster hold a row in registers.
+const char* configure_softmax_block_cluster(const SoftmaxKernel&, const SoftmaxFacts&,
+                                            const DeviceTraits&, const PlanOptions&,
+                                            SoftmaxConfig*);
 // A cluster of blocks holds a wide row in shared memory.
 const char* configure_softmax_cluster(const SoftmaxKernel&, const SoftmaxFacts&,
                                       const DeviceTraits&, const PlanOptions&, SoftmaxConfig*);
@@ -49,6 +53,8 @@ namespace cuda {
 Status launch_softmax_warp(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 Status launch_softmax_bundle(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 Status launch_softmax_block(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
+Status launch_softmax_block_cluster(const SoftmaxProblem&, const SoftmaxConfig&,
+                                    const LaunchContext&);
 Status launch_softmax_cluster(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 Status launch_softmax_split(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 Status launch_softmax_reread(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);

@@ -20,6 +20,13 @@ struct alignas(16) BlockStorage {
   float maximum[32], sum[32];
 };
 
+// Block_cluster kernel: the result of each warp of the cluster, sent to all its blocks.
+constexpr int kBlockClusterThreads = 128;
+struct alignas(16) BlockClusterStorage {
+  uint64_t received;  // mbarrier
+  MaxSum warp[32];
+};
+
 constexpr int kNaiveThreads = 128;
 
 // Reread kernel: the result of each run of a row.

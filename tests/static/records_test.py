@@ -1,0 +1,82 @@
+"""Test of the records of tests: what they say of sources that are theirs, and of others.
+
+Usage: records_test.py SOURCE_DIR [unittest options].
+"""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = None  # set from the command line
+SKIPPED = 77
+
+
+class Records(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        (self.root / "tests/ops").mkdir(parents=True)
+        for program in "records.py", "gpu_record.py", "emulator_record.py":
+            shutil.copy(SOURCE / "tests" / program, self.root / "tests" / program)
+        self.write("void f();")
+
+    def write(self, code):
+        (self.root / "tests/ops/case.cpp").write_text(code)
+
+    def run_record(self, program, *arguments):
+        """(exit status, output)"""
+        process = subprocess.run([sys.executable, "-B", self.root / f"tests/{program}_record.py",
+                                  *arguments], check=False, text=True, capture_output=True)
+        return process.returncode, process.stdout
+
+    def sources(self, program):
+        return subprocess.run(
+            [sys.executable, "-B", "-c", f"import {program}_record as r; print(r.sources())"],
+            cwd=self.root / "tests", check=True, text=True, capture_output=True).stdout.strip()
+
+    def note(self, program, **more):
+        """A record of the sources of now."""
+        record = {"date": "today", "device": "a device", "sources": self.sources(program), **more}
+        (self.root / f"tests/{program}-record.json").write_text(json.dumps(record))
+
+    def test_no_record_is_a_skip(self):
+        for program in "gpu", "emulator":
+            status, said = self.run_record(program, "check")
+            self.assertEqual((status, said[:20]), (SKIPPED, "skip: there is no re"))
+
+    def test_a_record_is_of_its_sources_alone(self):
+        for program, layer in ("gpu", "GPU layer"), ("emulator", "emulated ops tests"):
+            self.note(program, capability="9.0")
+            self.assertEqual(self.run_record(program, "check"),
+                             (0, f"these sources passed the {layer} on a device, today\n"))
+        self.write("void g();")
+        for program in "gpu", "emulator":
+            status, said = self.run_record(program, "check")
+            self.assertEqual(status, SKIPPED)
+            self.assertIn("is older than the sources", said)
+
+    def test_the_gpus_capability_can_be_asked_for(self):
+        self.note("gpu", capability="8.6")
+        self.assertEqual(self.run_record("gpu", "check", "--capability", "8.6")[0], 0)
+        self.assertEqual(self.run_record("gpu", "check", "--capability", "9.0")[0], SKIPPED)
+
+    def test_the_part_follows_from_the_sources(self):
+        self.assertEqual(self.run_record("emulator", "part"), (0, ""))
+        parts = set()
+        for code in range(9):
+            self.write(f"int f{code}();")
+            self.note("emulator")
+            status, said = self.run_record("emulator", "part")
+            self.assertEqual(status, 0)
+            parts.add(int(said))
+        self.assertGreater(len(parts), 1)
+        self.assertLessEqual(parts, set(range(8)))
+
+
+if __name__ == "__main__":
+    SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
