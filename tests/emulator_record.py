@@ -4,7 +4,7 @@ Usage: emulator_record.py run BUILD_DIR
        emulator_record.py check
        emulator_record.py part
 
-The tests take 25 minutes on two cores. `run` (./dev emulator-test) runs them and writes
+The tests take half an hour on two cores. `run` (./dev emulator-test) runs them and writes
 tests/emulator-record.json with a digest of the sources. `check` (a ctest) compares that digest with
 the sources of today. Where they are the same, ./dev test runs an eighth of each of these tests:
 `part` prints which one, another one for each version of the sources, or nothing where they are not.
