@@ -22,7 +22,7 @@ import records
 
 RECORD = records.SOURCE / "tests/emulator-record.json"
 DIGESTED = ["include", "src", "tests/emulator", "tests/ops", "tests/support"]
-PARTS = 8  # the shards of tests/CMakeLists.txt
+PARTS = 8  # of MYGEMM_EMULATED_PART: the shards in CMakeLists.txt of tests/ops and tests/emulator
 TESTS = r"^(ops_emulated|emulator\.(few_|start_order|clusters_))"  # what runs ops_emulated
 
 
@@ -55,8 +55,9 @@ def run(build):
 
 
 def part():
-    if RECORD.exists() and json.loads(RECORD.read_text())["sources"] == sources():
-        print(int(sources()[:8], 16) % PARTS)
+    record, today = records.read(RECORD), sources()
+    if record and record["sources"] == today:
+        print(int(today[:8], 16) % PARTS)
 
 
 def main():

@@ -196,10 +196,11 @@ def run(arguments):
 
 
 def check(arguments):
-    records.check(RECORD, sources(), "GPU layer", "./dev gpu-test, on a machine with a GPU,")
-    capability = json.loads(RECORD.read_text())["capability"]
-    if arguments.capability not in (None, capability):
-        print(f"skip: that GPU is of compute capability {capability}, not {arguments.capability}")
+    record = records.check(RECORD, sources(), "GPU layer",
+                           "./dev gpu-test, on a machine with a GPU,")
+    if arguments.capability not in (None, record["capability"]):
+        print(f"skip: that GPU is of compute capability {record['capability']}, not "
+              f"{arguments.capability}")
         sys.exit(SKIPPED)
 
 

@@ -40,14 +40,20 @@ def heading():
             "commit": answer_of("git", "describe", "--always", "--dirty", "--abbrev=12")}
 
 
+def read(file):
+    """The record, or None where there is none."""
+    return json.loads(file.read_text()) if file.exists() else None
+
+
 def check(file, sources, layer, renewal):
-    """Ends with SKIPPED, and a sentence, where the record is not of `sources`, a digest."""
-    if not file.exists():
+    """The record. Ends with SKIPPED, and a sentence, where it is not of `sources`, a digest."""
+    record = read(file)
+    if record is None:
         print(f"skip: there is no record of the {layer}; {renewal} makes one")
         sys.exit(SKIPPED)
-    record = json.loads(file.read_text())
     if record["sources"] != sources:
         print(f"skip: the record of the {layer} ({record['device']}, {record['date']}) is older "
               f"than the sources; {renewal} renews it")
         sys.exit(SKIPPED)
     print(f"these sources passed the {layer} on {record['device']}, {record['date']}")
+    return record
