@@ -2,13 +2,17 @@
 // an option the environment's setting holds, or the library's.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "library_words.h"
 #include "mygemm/mygemm.h"
+
+// Not its header, which takes seconds to compile: sessions and what runs in them have settings too.
+namespace CLI {
+class App;
+}
 
 namespace mygemm::cli {
 
