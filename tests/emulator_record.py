@@ -6,8 +6,9 @@ Usage: emulator_record.py run BUILD_DIR
 
 The tests take half an hour on two cores. `run` (./dev emulator-test) runs them and writes
 tests/emulator-record.json with a digest of the sources. `check` (a ctest) compares that digest with
-the sources of today. Where they are the same, ./dev test runs an eighth of each of these tests:
-`part` prints which one, another one for each version of the sources, or nothing where they are not.
+the sources of today. Where they are the same, ./dev test runs a thirty-second part of each of these
+tests: `part` prints which one of how many, another one for each version of the sources, or nothing
+where they are not.
 """
 import json
 import os
@@ -22,7 +23,7 @@ import records
 
 RECORD = records.SOURCE / "tests/emulator-record.json"
 DIGESTED = ["include", "src", "tests/emulator", "tests/ops", "tests/support"]
-PARTS = 8  # of MYGEMM_EMULATED_PART: the shards in CMakeLists.txt of tests/ops and tests/emulator
+PARTS = 32
 TESTS = r"^(ops_emulated|emulator\.(few_|start_order|clusters_))"  # what runs ops_emulated
 
 
@@ -57,7 +58,7 @@ def run(build):
 def part():
     record, today = records.read(RECORD), sources()
     if record and record["sources"] == today:
-        print(int(today[:8], 16) % PARTS)
+        print(f"{int(today[:8], 16) % PARTS}/{PARTS}")
 
 
 def main():

@@ -75,7 +75,8 @@ class Test(unittest.TestCase):
 
     def test_all_emulated_ops_tests_run_unless_these_sources_have_passed_them(self):
         self.assertRegex(cmake_of("test", gpu=False, record=0), r"-DMYGEMM_EMULATED_PART=(\s|$)")
-        self.assertIn("-DMYGEMM_EMULATED_PART=5", cmake_of("test", gpu=False, record=0, part="5"))
+        self.assertIn("-DMYGEMM_EMULATED_PART=5/32",
+                      cmake_of("test", gpu=False, record=0, part="5/32"))
 
 
 class Wheel(unittest.TestCase):
