@@ -1,5 +1,5 @@
 """Records of tests that take too long for CI, or need a GPU: what passed, and a digest of the
-sources that it passed on. Used by gpu_record.py and emulator_record.py, whose `check` compares that
+sources that it passed on. Used by the *_record.py beside this file, whose `check` compares that
 digest with the sources of today; a record that is missing or older is a skip, not a failure.
 """
 import datetime

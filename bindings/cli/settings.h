@@ -9,7 +9,7 @@
 #include "library_words.h"
 #include "mygemm/mygemm.h"
 
-// Not its header, which takes seconds to compile: sessions and what runs in them have settings too.
+// Declared, not included: the header takes seconds to compile, in every source with a session.
 namespace CLI {
 class App;
 }

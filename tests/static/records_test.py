@@ -12,6 +12,8 @@ import unittest
 
 SOURCE = None  # set from the command line
 SKIPPED = 77
+RECORDS = {"gpu": "GPU layer", "emulator": "emulated ops tests",
+           "architectures": "build for every architecture"}
 
 
 class Records(unittest.TestCase):
@@ -19,13 +21,15 @@ class Records(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
-        (self.root / "tests/ops").mkdir(parents=True)
-        for program in "records.py", "gpu_record.py", "emulator_record.py":
-            shutil.copy(SOURCE / "tests" / program, self.root / "tests" / program)
+        for folder in "tests", "src", "bindings/python":
+            (self.root / folder).mkdir(parents=True)
+        for program in ("tests/records.py", "tests/gpu_record.py", "tests/emulator_record.py",
+                        "tests/architectures_record.py", "bindings/python/build_wheel.py"):
+            shutil.copy(SOURCE / program, self.root / program)
         self.write("void f();")
 
     def write(self, code):
-        (self.root / "tests/ops/case.cpp").write_text(code)
+        (self.root / "src/kernel.cu").write_text(code)
 
     def run_record(self, program, *arguments):
         """(exit status, output)"""
@@ -44,17 +48,17 @@ class Records(unittest.TestCase):
         (self.root / f"tests/{program}-record.json").write_text(json.dumps(record))
 
     def test_no_record_is_a_skip(self):
-        for program in "gpu", "emulator":
+        for program in RECORDS:
             status, said = self.run_record(program, "check")
             self.assertEqual((status, said[:20]), (SKIPPED, "skip: there is no re"))
 
     def test_a_record_is_of_its_sources_alone(self):
-        for program, layer in ("gpu", "GPU layer"), ("emulator", "emulated ops tests"):
+        for program, layer in RECORDS.items():
             self.note(program, capability="9.0")
             self.assertEqual(self.run_record(program, "check"),
                              (0, f"these sources passed the {layer} on a device, today\n"))
         self.write("void g();")
-        for program in "gpu", "emulator":
+        for program in RECORDS:
             status, said = self.run_record(program, "check")
             self.assertEqual(status, SKIPPED)
             self.assertIn("is older than the sources", said)

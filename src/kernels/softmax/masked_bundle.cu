@@ -141,10 +141,12 @@ __device__ __forceinline__ void masked_run(const SoftmaxProblem& p, const Softma
 template <int kElements, bool kBackward, bool kExtras>
 __device__ __host__ constexpr int warp_blocks() {
 #if defined(__CUDA_ARCH__)
-  constexpr int kOfSixteen = __CUDA_ARCH__ < 1000 ? 8 : 7;  // spills on sm_120
+  // Fewer on sm_80, and of 16 elements on sm_120, where they would spill registers.
+  constexpr bool kSm80 = __CUDA_ARCH__ == 800;
+  constexpr int kOfSixteen = kSm80 ? 6 : __CUDA_ARCH__ < 1000 ? 8 : 7;
   constexpr int kNumber = kElements <= 16 ? kElements / 4 - 1 : kElements / 8 + 1;
-  constexpr int kOfGradients[] = {8, 6, 5, 4}, kOfExtras[] = {8, 7, 5, 4, 4},
-                kOthers[] = {8, 8, 8, kOfSixteen, 5, 4};
+  constexpr int kOfGradients[] = {8, 6, 5, 4}, kOfExtras[] = {8, 7, 5, 4, kSm80 ? 3 : 4},
+                kOthers[] = {8, 8, 8, kOfSixteen, kSm80 ? 4 : 5, 4};
   return residency(sm_resources(__CUDA_ARCH__ / 10), kMaskedWarpThreads, 0,
                    kBackward ? kOfGradients[kNumber % 4]
                    : kExtras ? kOfExtras[kNumber % 5]
@@ -176,11 +178,11 @@ __global__ void __launch_bounds__(kMaskedWarpThreads,
 }
 
 // 0: the compiler limits the registers to 64, which is faster than the 80 or 128 that it takes for
-// one block, but on sm_75 and sm_120 too few for masks.
+// one block, but on sm_75, sm_80 and sm_120 too few for masks.
 template <bool kExtras>
 __device__ __host__ constexpr int block_blocks() {
 #if defined(__CUDA_ARCH__)
-  return kExtras && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1000) ? 1 : 0;
+  return kExtras && (__CUDA_ARCH__ <= 800 || __CUDA_ARCH__ >= 1000) ? 1 : 0;
 #else
   return 1;
 #endif
