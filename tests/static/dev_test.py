@@ -18,9 +18,10 @@ if [[ $1 == --build ]]; then
 fi"""
 
 
-def cmake_of(job, gpu, record=None, part=""):
-    """CMake's command lines of a job of ./dev on a machine with nvcc; `record`: what
-    gpu_record.py exits with; `part`: what emulator_record.py prints."""
+def cmake_of(job, gpu, record=None, part="", architectures=77):
+    """CMake's command lines of a job of ./dev on a machine with nvcc; `record`, `architectures`:
+    what gpu_record.py and architectures_record.py exit with; `part`: what emulator_record.py
+    prints."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         shutil.copy(SOURCE / "dev", root / "dev")
@@ -36,6 +37,7 @@ def cmake_of(job, gpu, record=None, part=""):
         (root / "build/cublasmp/nvidia_cublasmp_cu13-0.dist-info").mkdir(parents=True)
         (root / "tests").mkdir()
         (root / "tests/gpu_record.py").write_text(f"raise SystemExit({record})\n")
+        (root / "tests/architectures_record.py").write_text(f"raise SystemExit({architectures})\n")
         (root / "tests/emulator_record.py").write_text(f"print({part!r})\n")
         (root / "tests/summary.py").write_text("")
         subprocess.run([root / "dev", job], check=True, stdout=subprocess.DEVNULL, env={
@@ -70,8 +72,11 @@ class Test(unittest.TestCase):
                 self.assertIn("-DMYGEMM_TESTS=ON", cmake_of("test", gpu, record))
                 self.assertNotIn("MYGEMM_QUICK_KERNELS=ON", cmake_of("test", gpu, record))
 
-    def test_kernels_that_have_run_elsewhere_are_not(self):
-        self.assertIn("MYGEMM_QUICK_KERNELS=ON", cmake_of("test", gpu=False, record=0))
+    def test_kernels_that_were_optimised_elsewhere_are_not(self):
+        for record, architectures in (0, 77), (77, 0):
+            with self.subTest(record=record, architectures=architectures):
+                self.assertIn("MYGEMM_QUICK_KERNELS=ON",
+                              cmake_of("test", False, record, architectures=architectures))
 
     def test_all_emulated_ops_tests_run_unless_these_sources_have_passed_them(self):
         self.assertRegex(cmake_of("test", gpu=False, record=0), r"-DMYGEMM_EMULATED_PART=(\s|$)")
