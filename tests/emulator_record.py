@@ -23,7 +23,7 @@ import records
 
 RECORD = records.SOURCE / "tests/emulator-record.json"
 DIGESTED = ["include", "src", "tests/emulator", "tests/ops", "tests/support"]
-PARTS = 32
+PARTS = 32  # of each test, one of which ./dev test runs
 TESTS = r"^(ops_emulated|emulator\.(few_|start_order|clusters_))"  # what runs ops_emulated
 
 

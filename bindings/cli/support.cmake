@@ -1,5 +1,5 @@
-# What reads command lines, by CLI11, and mygemm_command: the sources of it that the command and the
-# benchmark share.
+# Sources that read command lines with CLI11, and mygemm_command: those of them that the command and
+# the benchmark share.
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
 find_package(Threads REQUIRED)
 # command_line_library(<name> <source> ...): objects of sources that include CLI11. Compiled one by

@@ -18,9 +18,9 @@ RECORDS = {"gpu": "GPU layer", "emulator": "emulated ops tests",
 
 class Records(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name)
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.root = pathlib.Path(scratch.name)
         for folder in "tests", "src", "bindings/python":
             (self.root / folder).mkdir(parents=True)
         for program in ("tests/records.py", "tests/gpu_record.py", "tests/emulator_record.py",
