@@ -5,12 +5,16 @@ from mutant_list import Mutant
 SOFTMAX_SHAPES = "Rows/SoftmaxRow.ShapesAndLayouts/"
 SOFTMAX_SCALES = "Rows/SoftmaxRow.Scales/"
 SOFTMAX_ANYWHERE = "Rows/SoftmaxRow.RowsThatBeginAnywhere/"
+SOFTMAX_SPECIAL = "Rows/SoftmaxRow.SpecialValues/"
 SOFTMAX_FEW = "Rows/SoftmaxRow.FewRowsOfMediumLength/"
 SOFTMAX_BLOCK = "kernels/softmax/block.cu"
 SOFTMAX_BUNDLE = "kernels/softmax/bundle.cuh"
 SOFTMAX_REREAD = "kernels/softmax/reread.cu"
 SOFTMAX_SPLIT = "kernels/softmax/split.cu"
 SOFTMAX_BLOCK_CLUSTER = "kernels/softmax/block_cluster.cu"
+SOFTMAX_WIDE_CLUSTER = "kernels/softmax/wide_cluster.cu"
+SOFTMAX_WIDE = "kernels/softmax/wide.cuh"
+SOFTMAX_EXCHANGE = "kernels/softmax/exchange.cuh"
 SOFTMAX_CLUSTER = "kernels/softmax/cluster.cu"
 REDUCE = "kernels/reduce.cuh"
 
@@ -37,14 +41,26 @@ SOFTMAX_MUTANTS = [
            few_blocks=True),
     Mutant("softmax split: no barrier", SOFTMAX_SPLIT,
            "__syncthreads();", "{}", SOFTMAX_SCALES + "split"),
-    Mutant("softmax block_cluster: no wait for the other blocks", SOFTMAX_BLOCK_CLUSTER,
-           "ptx::mbarrier_wait(&shared.received, 0);", "__syncthreads();",
-           SOFTMAX_FEW + "block_cluster"),
-    Mutant("softmax block_cluster: warps past a row's end take part", SOFTMAX_BLOCK_CLUSTER,
+    Mutant("softmax block_cluster: no wait for the other blocks", SOFTMAX_EXCHANGE,
+           "ptx::mbarrier_wait(&row.received, 0);", "__syncthreads();",
+           SOFTMAX_FEW + "block_cluster", compiled=SOFTMAX_BLOCK_CLUSTER),
+    Mutant("softmax block_cluster: warps past a row's end have elements", SOFTMAX_BLOCK_CLUSTER,
            "const bool inside = thread < row.threads;", "const bool inside = true;",
            SOFTMAX_FEW + "block_cluster"),
-    Mutant("softmax block_cluster: no wait for the others' barriers", SOFTMAX_BLOCK_CLUSTER,
-           "ptx::cluster_wait();", "", SOFTMAX_FEW + "block_cluster"),
+    Mutant("softmax block_cluster: warps past a row's end take part", SOFTMAX_EXCHANGE,
+           "if (own < parts) send(", "send(",
+           SOFTMAX_FEW + "block_cluster", compiled=SOFTMAX_BLOCK_CLUSTER),
+    Mutant("softmax block_cluster: no wait for the others' barriers", SOFTMAX_EXCHANGE,
+           "ptx::cluster_wait();", "", SOFTMAX_FEW + "block_cluster",
+           compiled=SOFTMAX_BLOCK_CLUSTER),
+    Mutant("softmax wide_cluster: no wait for the other blocks", SOFTMAX_EXCHANGE,
+           "ptx::mbarrier_wait(&row.received, 0);", "__syncthreads();",
+           SOFTMAX_SCALES + "wide_cluster", compiled=SOFTMAX_WIDE_CLUSTER),
+    Mutant("softmax wide_cluster: exponentials keep their tile's reference", SOFTMAX_WIDE,
+           "change_reference(scale, x, maximum, Reference(scale, whole.maximum));", "{}",
+           SOFTMAX_SPECIAL + "wide_cluster", compiled=SOFTMAX_WIDE_CLUSTER),
+    Mutant("softmax wide_cluster: tiles' sums are not awaited", SOFTMAX_WIDE_CLUSTER,
+           "__syncthreads();", "{}", SOFTMAX_SCALES + "wide_cluster"),
     Mutant("softmax cluster: always the same slot refilled", SOFTMAX_CLUSTER,
            "write_at.advance(used_slots);", "", SOFTMAX_SCALES + "cluster", few_blocks=True),
     Mutant("softmax cluster: no wait for the other blocks", SOFTMAX_CLUSTER,

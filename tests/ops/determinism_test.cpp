@@ -187,7 +187,8 @@ void expect_bits_of_columns_alone(const SoftmaxCall& call) {
           << rows << " rows from " << first << " on, of " << call.cols << " columns";
     }
   }
-  for (const char* name : {"block", "block_cluster", "cluster", "split", "reread"}) {
+  for (const char* name :
+       {"block", "block_cluster", "wide_cluster", "cluster", "split", "reread"}) {
     if (kBuild == Build::kHost || call.cols < 9000) continue;
     for (const int64_t rows : {int64_t{1}, call.rows}) {
       const auto forced = bits_of_rows(call, in, dy, out, name, 0, rows);

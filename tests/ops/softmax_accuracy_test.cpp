@@ -100,8 +100,8 @@ std::vector<double> random_values(const Call& call, double range) {
 // roundings.
 double bound_of(const std::string& kernel, int64_t cols) {
   if (kernel == "bundle") return 5;
-  const bool unit = (kernel == "warp" && cols % 4 != 0) || kernel == "cluster" ||
-                    kernel == "split" || kernel == "reread";
+  const bool unit = (kernel == "warp" && cols % 4 != 0) || kernel == "wide_cluster" ||
+                    kernel == "cluster" || kernel == "split" || kernel == "reread";
   return kBuild == Build::kGpu ? (unit ? 7.5 : 4.5) : 4;
 }
 

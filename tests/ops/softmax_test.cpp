@@ -125,6 +125,27 @@ TEST_P(SoftmaxRow, FewRowsOfMediumLength) {
   run(in_all_modes(cases));
 }
 
+// Few rows, each divided among the warps of several blocks: 64 or 128 runs (16-bit elements: 32 or
+// 64), of the most tiles or one fewer, the last of them not full.
+TEST_P(SoftmaxRow, FewWideRows) {
+  const std::string& row = GetParam();
+  if (row != "wide_cluster" && row != "cluster" && row != "split") {
+    GTEST_SKIP() << "rows for several blocks";
+  }
+  std::vector<SoftmaxCase> cases;
+  for (const Shape& shape : {Shape{3, 131080}, Shape{1, 300001}}) {
+    for (const mygemmDataType_t type : {MYGEMM_R_32F, MYGEMM_R_16BF}) {
+      SoftmaxCase softmax;
+      softmax.rows = shape.rows;
+      softmax.cols = shape.cols;
+      softmax.in = softmax.dy = softmax.out = type;
+      softmax.offset = static_cast<size_t>(shape.cols % 8);
+      cases.push_back(softmax);
+    }
+  }
+  run(in_all_modes(cases));
+}
+
 TEST_P(SoftmaxRow, EveryMixOfTypes) {
   std::vector<SoftmaxCase> cases;
   for (const Shape& shape : {Shape{3, 67}, Shape{4, 45}, Shape{2, 520}, Shape{1, 66024}}) {

@@ -98,6 +98,11 @@ TEST(Refusals, OfSoftmaxKernels) {
   EXPECT_EQ(refusal(softmax(33, 32000), h200, "block_cluster", 0), "");
   EXPECT_EQ(refusal(softmax(34, 32000), h200, "block_cluster", 0),
             "rows are many enough for a block each");
+  EXPECT_EQ(refusal(softmax(1, 4096), h200, "wide_cluster", 0),
+            "a block's registers hold a row, and its bits must not depend on how many there are");
+  EXPECT_EQ(refusal(softmax(1, 655360), h200, "wide_cluster", 0), "");
+  EXPECT_EQ(refusal(softmax(1, 655361), h200, "wide_cluster", 0),
+            "a row has more tiles than a cluster's warps hold");
   EXPECT_EQ(refusal(softmax(100, 100000), h200, "split", 0), "the workspace is too small");
   EXPECT_EQ(refusal(softmax(100, 2000000), h200, "cluster", 0),
             "a row has more columns than a cluster that can run here holds");
@@ -108,6 +113,8 @@ TEST(Refusals, OfSoftmaxKernels) {
   std::fill(std::begin(part_of_h200.clusters), std::end(part_of_h200.clusters), 0);
   EXPECT_EQ(refusal(softmax(100, 100000), part_of_h200, "cluster", 0),
             "a row has more columns than a cluster that can run here holds");
+  EXPECT_EQ(refusal(softmax(1, 100000), part_of_h200, "wide_cluster", 0),
+            "no cluster of 8 blocks can run here");
 }
 
 TEST(Refusals, OfTransposeKernels) {

@@ -16,9 +16,8 @@ const char* configure_softmax_block_cluster(const SoftmaxKernel& kernel, const S
   // H100, 64 rows of 9000 and 20000 columns: 7.0 and 8.3 us, and 5.0 and 7.6 in one block each.
   constexpr int kSmsOfRow = 4;
   if (p.rows > device.num_sms / kSmsOfRow) return "rows are many enough for a block each";
-  const int log2_blocks =
-      device.clusters[kMostLog2Blocks] > 0 ? kMostLog2Blocks : kMostLog2Blocks - 1;
-  if (device.clusters[log2_blocks] == 0) return "no cluster of 8 blocks can run here";
+  const int log2_blocks = log2_blocks_of_row(device);
+  if (device.clusters[log2_blocks] == 0) return kNoClusterReason;
   const int blocks = 1 << log2_blocks;
   config->shape = facts.shape;
   config->blocks = p.rows << log2_blocks;

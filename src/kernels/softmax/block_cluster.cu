@@ -5,7 +5,6 @@
 #include "kernels/softmax/block.cuh"
 #include "kernels/softmax/exchange.cuh"
 #include "kernels/softmax/kernels.h"
-#include "ptx/grid.cuh"
 #include "ptx/shared.cuh"
 
 namespace mygemm {
@@ -17,11 +16,7 @@ __global__ void __launch_bounds__(kBlockClusterThreads)
     softmax_block_cluster(const SoftmaxProblem p, const SoftmaxBlock row) {
   constexpr int kPacks = kBlockManyPacks;
   auto& shared = shared_storage<BlockClusterStorage>();
-  if (threadIdx.x == 0) {
-    ptx::mbarrier_init(&shared.received, 1);
-    ptx::mbarrier_init_fence();
-  }
-  ptx::cluster_arrive_relaxed();
+  begin_exchange(shared);
   const auto thread = static_cast<int>(ptx::cluster_rank() * blockDim.x + threadIdx.x);
   const int lane = thread % 32, warp = thread / 32, warps = row.threads / 32;
   const int64_t r = ptx::cluster_number();
@@ -29,19 +24,9 @@ __global__ void __launch_bounds__(kBlockClusterThreads)
   const bool inside = thread < row.threads;
   const auto merge = [&](const Scale& scale, const MaxSum& part) {
     const auto of_warp = warp_merge<typename Format::Total>(scale, part);
-    ptx::cluster_wait();  // every block's barrier is there
-    if (threadIdx.x == 0) {
-      ptx::mbarrier_arrive_expect_tx(
-          &shared.received, static_cast<unsigned>(warps * static_cast<int>(sizeof(MaxSum))));
-    }
-    if (inside) {
-      send(&shared.warp[warp], &shared.received,
-           bits_of({of_warp.maximum, static_cast<float>(of_warp.sum)}));
-    }
-    ptx::mbarrier_wait(&shared.received, 0);
-    ptx::launch_dependents();
+    exchange(shared, warps, warp, {of_warp.maximum, static_cast<float>(of_warp.sum)});
     return warp_merge<typename Format::Total>(
-        scale, lane < warps ? shared.warp[lane] : MaxSum{-INFINITY, 0.0f});
+        scale, lane < warps ? shared.part[lane] : MaxSum{-INFINITY, 0.0f});
   };
   if constexpr (kRagged) {
     const int shift = shift_of<Format>(p.out, r);

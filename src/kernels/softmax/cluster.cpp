@@ -33,11 +33,10 @@ ClusterRing ring_of_block(const SoftmaxProblem& p, const RowShape& shape,
 // The ring in a cluster of 2^log2_blocks blocks; slots = 0 where no row fits.
 ClusterRing ring_of_cluster(ClusterRing ring, const SoftmaxProblem& p, const RowShape& shape,
                             const WideRows& rows, int log2_blocks) {
-  const int log2_runs = std::bit_width(static_cast<unsigned>(rows.runs)) - 1;
   ring.log2_blocks = log2_blocks;
   ring.runs_of_warp = std::max(1, rows.runs / kClusterWarps >> log2_blocks);
   const int64_t tiles =
-      std::min((rows.tiles * ring.runs_of_warp + rows.runs - 1) >> log2_runs, rows.tiles);
+      std::min((rows.tiles * ring.runs_of_warp + rows.runs - 1) >> rows.log2_runs(), rows.tiles);
   ring.tiles = static_cast<int>(std::min<int64_t>(tiles, INT32_MAX));
   ring.held = ring.tiles > ring.slots ? held_tiles(shape.widths, p.backward) : 0;
   if (ring.runs_of_warp > kMostRunsOfWarp || ring.tiles > ring.slots + ring.held) ring.slots = 0;

@@ -40,6 +40,7 @@ struct SoftmaxConfig : LaunchConfig {
   WideRows rows;         // kernels for wide rows: runs > 0 means their order of summation
   ClusterRing ring;      // cluster
   SplitRows split;       // split
+  int held_tiles = 0;    // wide_cluster: of a warp, at most
   MaskedRows masked;     // kernels of masked softmaxes
 };
 

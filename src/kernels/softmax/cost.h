@@ -18,6 +18,12 @@ inline double registers_seconds(const SoftmaxFacts& facts, double efficiency) {
   return kLaunchSeconds + facts.rounds_seconds / efficiency;
 }
 
+// Few rows get a cluster each, of as many blocks as can run here: log2 of 16, or of 8.
+inline int log2_blocks_of_row(const DeviceTraits& device) {
+  return device.clusters[kMostLog2Blocks] > 0 ? kMostLog2Blocks : kMostLog2Blocks - 1;
+}
+constexpr const char* kNoClusterReason = "no cluster of 8 blocks can run here";
+
 // Blocks of the reread kernel that a multiprocessor holds at once; registers are kept free for two.
 constexpr int reread_residency(const SmResources& sm) {
   return residency(sm, kRereadThreads, static_cast<int>(sizeof(RereadStorage)), 2);

@@ -4,6 +4,7 @@
 #include "kernels/softmax/cluster.h"
 #include "kernels/softmax/storage.h"
 #include "ptx/cluster.cuh"
+#include "ptx/grid.cuh"
 #include "ptx/mbarrier.cuh"
 
 namespace mygemm {
@@ -45,6 +46,30 @@ __device__ __forceinline__ void arrive(uint64_t* barrier, unsigned bytes) {
 }
 __device__ __forceinline__ uint64_t bits_of(const MaxSum& run) {
   return uint64_t{__float_as_uint(run.sum)} << 32 | __float_as_uint(run.maximum);
+}
+
+// The one exchange of a cluster that works on one row only. Every thread calls begin_exchange()
+// before it loads its elements, and exchange() with its warp's part, number `own` of `parts`; a
+// warp that has none gives a number past the last one.
+template <int kMostParts>
+__device__ __forceinline__ void begin_exchange(PartsOfRow<kMostParts>& row) {
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(&row.received, 1);
+    ptx::mbarrier_init_fence();
+  }
+  ptx::cluster_arrive_relaxed();
+}
+template <int kMostParts>
+__device__ __forceinline__ void exchange(PartsOfRow<kMostParts>& row, int parts, int own,
+                                         const MaxSum& part) {
+  ptx::cluster_wait();  // every block's barrier is there
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_arrive_expect_tx(&row.received,
+                                   static_cast<unsigned>(parts * static_cast<int>(sizeof(MaxSum))));
+  }
+  if (own < parts) send(&row.part[own], &row.received, bits_of(part));
+  ptx::mbarrier_wait(&row.received, 0);
+  ptx::launch_dependents();
 }
 
 }  // namespace mygemm

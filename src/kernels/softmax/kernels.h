@@ -20,6 +20,9 @@ const char* configure_softmax_block(const SoftmaxKernel&, const SoftmaxFacts&, c
 const char* configure_softmax_block_cluster(const SoftmaxKernel&, const SoftmaxFacts&,
                                             const DeviceTraits&, const PlanOptions&,
                                             SoftmaxConfig*);
+// The blocks of a cluster hold a wide row in registers.
+const char* configure_softmax_wide_cluster(const SoftmaxKernel&, const SoftmaxFacts&,
+                                           const DeviceTraits&, const PlanOptions&, SoftmaxConfig*);
 // A cluster of blocks holds a wide row in shared memory.
 const char* configure_softmax_cluster(const SoftmaxKernel&, const SoftmaxFacts&,
                                       const DeviceTraits&, const PlanOptions&, SoftmaxConfig*);
@@ -55,6 +58,8 @@ Status launch_softmax_bundle(const SoftmaxProblem&, const SoftmaxConfig&, const 
 Status launch_softmax_block(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 Status launch_softmax_block_cluster(const SoftmaxProblem&, const SoftmaxConfig&,
                                     const LaunchContext&);
+Status launch_softmax_wide_cluster(const SoftmaxProblem&, const SoftmaxConfig&,
+                                   const LaunchContext&);
 Status launch_softmax_cluster(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 Status launch_softmax_split(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);
 Status launch_softmax_reread(const SoftmaxProblem&, const SoftmaxConfig&, const LaunchContext&);

@@ -20,11 +20,23 @@ struct alignas(16) BlockStorage {
   float maximum[32], sum[32];
 };
 
-// Block_cluster kernel: the result of each warp of the cluster, sent to all its blocks.
-constexpr int kBlockClusterThreads = 128;
-struct alignas(16) BlockClusterStorage {
+// Kernels in which a cluster works on one row: the results of the row's parts, sent to all blocks.
+template <int kMostParts>
+struct alignas(16) PartsOfRow {
   uint64_t received;  // mbarrier
-  MaxSum warp[32];
+  MaxSum part[kMostParts];
+};
+
+// Block_cluster kernel: a part is a warp's.
+constexpr int kBlockClusterThreads = 128;
+using BlockClusterStorage = PartsOfRow<32>;
+
+// Wide_cluster kernel: a part is a run.
+constexpr int kWideClusterWarps = 16;
+using RunsOfRow = PartsOfRow<kWideClusterWarps * 16>;
+struct WideClusterStorage {
+  RunsOfRow runs;
+  MaxSum lane[kWideClusterWarps][32];  // of each warp, where it holds one tile; else not there
 };
 
 constexpr int kNaiveThreads = 128;

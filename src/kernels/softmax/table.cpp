@@ -37,6 +37,12 @@ constexpr SoftmaxKernel kKernels[] = {
      .configure = configure_softmax_block_cluster,
      .launch = cuda_launcher<cuda::launch_softmax_block_cluster>(),
      .figures = {.reads = 1, .efficiency = 0.8}},
+    {.name = "wide_cluster",
+     .min_cc = 90,
+     .max_cc = INT_MAX,
+     .configure = configure_softmax_wide_cluster,
+     .launch = cuda_launcher<cuda::launch_softmax_wide_cluster>(),
+     .figures = {.reads = 1, .efficiency = 0.85}},
     {.name = "cluster",  // 0.92 to 0.97 up to 524288 columns of fp32
      .min_cc = 90,
      .max_cc = INT_MAX,
@@ -140,6 +146,7 @@ std::string describe(const SoftmaxConfig& config) {
         text(", %d runs and %d tiles a warp, %d slots, %d tiles in registers",
              config.ring.runs_of_warp, config.ring.tiles, config.ring.slots, config.ring.held);
   }
+  if (config.held_tiles > 0) result += text(", %d tiles a warp", config.held_tiles);
   if (config.masked.held > 0) {
     result += text(", %d %s a thread", config.masked.held,
                    config.masked.in_packs ? "accesses" : "elements");

@@ -119,13 +119,20 @@ struct WideTile {
 
   __device__ __forceinline__ void load_from(const SoftmaxProblem& p, const WideRow<Format>& row,
                                             int64_t tile) {
+    start_loads(p, row, tile);
+    await_loads(p, row, tile);
+  }
+  // The same in two steps. Nothing in the first one waits for memory, so that a warp may start the
+  // loads of several tiles.
+  __device__ __forceinline__ void start_loads(const SoftmaxProblem& p, const WideRow<Format>& row,
+                                              int64_t tile) {
     const TilePlace<Format> at = row.place(tile);
-    if constexpr (kBackward) {
-      load(x, row.address(p.in, tile), p.in.type, at, 0.0f);
-      load(dy[0], row.address(p.dy, tile), p.dy.type, at, 0.0f);
-    } else {
-      load_x(p, x, row.address(p.in, tile), at);
-    }
+    load(x, row.address(p.in, tile), p.in.type, at, kBackward ? 0.0f : missing_x(p));
+    if constexpr (kBackward) load(dy[0], row.address(p.dy, tile), p.dy.type, at, 0.0f);
+  }
+  __device__ __forceinline__ void await_loads(const SoftmaxProblem& p, const WideRow<Format>& row,
+                                              int64_t tile) {
+    if constexpr (!kBackward) adjust_x(p, x, row.place(tile));
   }
   __device__ __forceinline__ void add_to(LaneSum& sum, const SoftmaxProblem& p,
                                          const Scale& scale) {
@@ -139,14 +146,31 @@ struct WideTile {
   __device__ __forceinline__ void write(const SoftmaxProblem& p, const Scale& scale,
                                         const WideRow<Format>& row, int64_t tile,
                                         const MaxSum& whole, const RowFactor& factor) {
+    if (!kBackward && Format::kKeepsFloats && !p.log_mode()) {
+      exponentials<kWideExp<Format>>(p, scale, x, Reference(scale, whole.maximum));
+    }
+    write_results(p, scale, row, tile, whole, factor);
+  }
+  // The same after add_to(), whose exponentials are against the Reference of `maximum`.
+  __device__ __forceinline__ void write_added(const SoftmaxProblem& p, const Scale& scale,
+                                              const WideRow<Format>& row, int64_t tile,
+                                              float maximum, const MaxSum& whole,
+                                              const RowFactor& factor) {
+    if (!kBackward && Format::kKeepsFloats && !p.log_mode()) {
+      change_reference(scale, x, maximum, Reference(scale, whole.maximum));
+    }
+    write_results(p, scale, row, tile, whole, factor);
+  }
+
+ private:
+  __device__ __forceinline__ void write_results(const SoftmaxProblem& p, const Scale& scale,
+                                                const WideRow<Format>& row, int64_t tile,
+                                                const MaxSum& whole, const RowFactor& factor) {
     const TilePlace<Format> at = row.place(tile);
     if constexpr (kBackward) {
       gradients(p, x, dy[0], whole.sum);
       store(dy[0], row.address(p.out, tile), p.out.type, at);
     } else {
-      if (Format::kKeepsFloats && !p.log_mode()) {
-        exponentials<kWideExp<Format>>(p, scale, x, Reference(scale, whole.maximum));
-      }
       finish(p, scale, x, whole.maximum, factor);
       store(x, row.address(p.out, tile), p.out.type, at);
     }

@@ -24,10 +24,9 @@ struct WideRows {
   int runs = 0;  // a power of two
 
   // Run `number` is tiles first_tile(number) to first_tile(number + 1).
-  constexpr int64_t first_tile(int64_t number) const { return number * tiles / runs; }
-  constexpr int64_t most_tiles_of_run() const {
-    return (tiles + runs - 1) >> (std::bit_width(static_cast<unsigned>(runs)) - 1);
-  }
+  constexpr int64_t first_tile(int64_t number) const { return number * tiles >> log2_runs(); }
+  constexpr int64_t most_tiles_of_run() const { return (tiles + runs - 1) >> log2_runs(); }
+  constexpr int log2_runs() const { return std::bit_width(static_cast<unsigned>(runs)) - 1; }
 };
 
 // Most bytes of a run (of y and dy together) as long as the number of runs can grow: five tiles of
@@ -35,6 +34,9 @@ struct WideRows {
 // three tiles beside others with two works as long as if all had three.)
 constexpr int kRunBytes = 10 * 1024;
 constexpr int kFewestRuns = 16;
+
+// Tiles of such a run where all elements have the same width.
+constexpr int run_tiles(bool backward) { return backward ? 2 : 5; }
 
 // Elements of a pack in which wide rows are moved.
 constexpr int wide_pack(const RowShape& shape) {
