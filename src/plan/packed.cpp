@@ -137,7 +137,8 @@ const char* configure_parts(const GemmKernel& kernel, const GemmProblem& p,
   if (!set_extents(p, bytes, &parts)) return kNoRoomToPack;
   const GemmProblem part = largest_part(p, parts);
   const GemmProblem q = of_packed(part, parts, nullptr, nullptr);
-  if (must_be_packed(q.a, q.batch_count) || must_be_packed(q.b, q.batch_count)) {
+  if ((parts.packs_a && must_be_packed(q.a, q.batch_count)) ||
+      (parts.packs_b && must_be_packed(q.b, q.batch_count))) {
     return kCannotBePacked;
   }
   parts.bytes = static_cast<size_t>(packed_bytes(p, parts));
@@ -145,6 +146,7 @@ const char* configure_parts(const GemmKernel& kernel, const GemmProblem& p,
   if (make_plan(q, device, {workspace - parts.bytes}, &plan) != MYGEMM_STATUS_SUCCESS) {
     return "no kernel multiplies the packed operands";
   }
+  if (plan.config.packed.kernel) return "the other operand is packed, too";
   const double seconds = plan.config.seconds * kernel.figures.misaligned * Counts(p, parts).all() +
                          pack_seconds(p, parts, device);
   if (config->packed.kernel && config->seconds <= seconds) return nullptr;
@@ -245,19 +247,27 @@ const char* configure_packed(const GemmKernel& kernel, const GemmFacts& facts,
   if (takes(kernel.figures, Takes::kFp32) && !facts.order && !options.forced) {
     return "FP32 operands are packed for batch-invariant products alone";
   }
-  PackedParts parts;
-  parts.packs_a = must_be_packed(p.a, p.batch_count);
-  parts.packs_b = must_be_packed(p.b, p.batch_count);
-  if (!parts.packs_a && !parts.packs_b) return kNothingToPack;
+  PackedParts both;
+  both.packs_a = must_be_packed(p.a, p.batch_count);
+  both.packs_b = must_be_packed(p.b, p.batch_count);
+  if (!both.packs_a && !both.packs_b) return kNothingToPack;
+  PackedParts shorter = both;  // only the operand of the shorter side of D
+  (p.n <= p.m ? shorter.packs_a : shorter.packs_b) = false;
   const size_t workspace = options.workspace_bytes;
   const char* reason = kNoRoomToPack;
   // The packed operands may leave some of the workspace to the kernel, or take all; and parts of
   // fewer lines may fill the GPU better.
-  for (const size_t packed :
-       {workspace - std::min(workspace, kKernelWorkspace), workspace, workspace / 4}) {
-    const double bytes = std::min(static_cast<double>(packed), kMostPackedBytes);
+  const size_t left = workspace - std::min(workspace, kKernelWorkspace);
+  const auto configure_with = [&](const PackedParts& parts, size_t most) {
+    const double bytes = std::min(static_cast<double>(most), kMostPackedBytes);
     const char* why = configure_parts(kernel, p, device, bytes, workspace, parts, config);
     if (why) reason = why;
+  };
+  if (both.packs_a && both.packs_b && std::min(p.m, p.n) <= kMostShorterSide) {
+    configure_with(shorter, left);
+  }
+  for (const size_t most : {left, workspace, workspace / 4}) {
+    configure_with(both, most);
     if (config->packed.kernel && Counts(p, config->packed).all() == 1.0) break;
   }
   return config->packed.kernel ? nullptr : reason;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gemm_16bit_case.h"
 #include "gemm_case.h"
 #include "support/handle.h"
 
@@ -18,10 +19,10 @@ struct Shape {
   int64_t m, n, k;
 };
 
-std::vector<std::string> thin_rows() {
+std::vector<std::string> rows_that_begin(const char* with) {
   std::vector<std::string> rows;
   for (const std::string& row : row_names(Family::kGemm)) {
-    if (row.starts_with("thin_")) rows.push_back(row);
+    if (row.starts_with(with)) rows.push_back(row);
   }
   return rows;
 }
@@ -108,8 +109,46 @@ TEST_P(GemmThinRow, NothingIsReadThatIsNotNeeded) {
   run({{1, 70, 600}, {4, 33, 1030}, {40, 11, 520}}, kWorkspace, gemm);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, GemmThinRow, ::testing::ValuesIn(thin_rows()), row_test_name);
+INSTANTIATE_TEST_SUITE_P(Rows, GemmThinRow, ::testing::ValuesIn(rows_that_begin("thin_")),
+                         row_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GemmThinRow);
+
+using GemmThin16Row = RowTest;
+
+// Either operand begins anywhere or is aligned, and k is longer than what a block has of it at a
+// time.
+TEST_P(GemmThin16Row, OperandsThatBeginAnywhere) {
+  Handle handle(Family::kGemm, GetParam(), kWorkspace);
+  RowTally tally(GetParam());
+  const int64_t thin = GetParam().ends_with("_1") ? 1 : GetParam().ends_with("_16") ? 13 : 4;
+  int number = 0;
+  for (const Shape& shape : {Shape{thin, 150, 1301}, Shape{150, thin, 2600}}) {
+    for (const mygemmOperation_t transa : kOperations) {
+      for (const mygemmOperation_t transb : kOperations) {
+        for (const int64_t padding : {0, 3, 8}) {
+          for (const size_t offset : {0, 2}) {
+            if (++number % 3 != 0 && kBuild == Build::kEmulated) continue;
+            Gemm16BitCase gemm{.transa = transa, .transb = transb};
+            gemm.m = shape.m, gemm.n = shape.n, gemm.k = shape.k;
+            gemm.padding = padding;
+            gemm.aligned = padding == 8;
+            gemm.offset = offset;
+            gemm.a = gemm.b = gemm.out = number % 2 == 0 ? MYGEMM_R_16F : MYGEMM_R_16BF;
+            gemm.seed = static_cast<uint64_t>(number);
+            run_16bit(handle, gemm, &tally);
+            if (HasFailure()) return;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(handle.workspace_bands_intact()) << "written outside the workspace";
+  tally.finish();
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, GemmThin16Row, ::testing::ValuesIn(rows_that_begin("thin16_")),
+                         row_test_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GemmThin16Row);
 
 }  // namespace
 }  // namespace mygemm_tests

@@ -56,6 +56,18 @@ TEST(Packed, OnlyOperandsThatTensorMapsCannotDescribe) {
   EXPECT_TRUE(packed(p, SIZE_MAX)->packed.packs_b);
 }
 
+TEST(Packed, OfAThinProductOnlyTheThinOperand) {
+  for (const bool long_is_m : {false, true}) {
+    const GemmProblem p = long_is_m ? misaligned(13613, 15, 13045) : misaligned(15, 13613, 13045);
+    const auto config = packed(p, SIZE_MAX);
+    ASSERT_TRUE(config);
+    EXPECT_EQ(config->packed.packs_a, !long_is_m);
+    EXPECT_EQ(config->packed.packs_b, long_is_m);
+    EXPECT_EQ(std::string(config->packed.kernel->name), "thin16_mma_16");
+  }
+  EXPECT_TRUE(packed(misaligned(17, 13613, 13045), SIZE_MAX)->packed.packs_b);
+}
+
 TEST(Packed, PartsFitTheWorkspaceAndCoverTheProduct) {
   Random random(1);
   int divided = 0;
@@ -74,7 +86,8 @@ TEST(Packed, PartsFitTheWorkspaceAndCoverTheProduct) {
     // Parts are of matrices, or of a batch.
     EXPECT_TRUE(parts.matrices == 1 || (parts.m == p.m && parts.n == p.n));
     const int64_t ld = packed_ld(p.k, p.a.type);
-    EXPECT_LE(static_cast<size_t>((parts.m + parts.n) * parts.matrices * ld * 2), parts.bytes);
+    const int64_t lines = (parts.packs_a ? parts.m : 0) + (parts.packs_b ? parts.n : 0);
+    EXPECT_LE(static_cast<size_t>(lines * parts.matrices * ld * 2), parts.bytes);
     EXPECT_NE(parts.kernel, nullptr);
     divided += parts.m < p.m || parts.n < p.n || parts.matrices < p.batch_count;
   }

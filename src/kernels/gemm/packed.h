@@ -14,6 +14,9 @@ namespace mygemm {
 // mean square).
 constexpr double kPackSeconds = 2.5e-6, kPackedTraffic = 1.4;
 
+// Up to this shorter side of D there are kernels that take the longer side's operand as it is.
+inline constexpr int64_t kMostShorterSide = 16;
+
 inline bool must_be_packed(const Operand& x, int64_t batch_count) {
   return !has_tensor_map(x, batch_count);
 }

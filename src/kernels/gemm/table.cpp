@@ -109,6 +109,7 @@ constexpr GemmKernel thin_kernel(const char* name, const GemmFigures& figures) {
 // mma.sync of 16-bit operands.
 constexpr int kAmpere = 80;
 
+static_assert(ThinMma16::kThin == kMostShorterSide);
 template <class Tile>
 constexpr GemmKernel thin_mma_kernel(const char* name, const GemmFigures& figures) {
   return {name,
