@@ -6,7 +6,6 @@ SHAPES = "Rows/Gemm16BitRow.ShapesOperationsAndLayouts/"
 LONG_K = "Rows/Gemm16BitRow.LongK/"
 INTEGERS_16 = "Rows/Gemm16BitRow.IntegersAreRoundedOnce/"
 THIN_16 = "Rows/GemmThin16Row.OperandsThatBeginAnywhere/"
-THIN_MMA_ROWS = "kernels/gemm/thin_mma_rows.cuh"
 THIN_MMA = {"compiled": "kernels/gemm/thin_mma.cu"}
 EITHER_SIDE = "Rows/Gemm16BitRow.TilesAlongEitherSide/"
 FEED = "kernels/gemm/tensor16/feed.cuh"
@@ -36,11 +35,6 @@ SPLIT_TILE = {"compiled": "kernels/gemm/tensor16/split.cu", "instance": "Tensor1
 
 
 TENSOR16_MUTANTS = [
-    Mutant("gemm thin_mma: k past the end is multiplied", THIN_MMA_ROWS,
-           "keep_first(quad, left);", "{}", THIN_16 + "thin16_mma_16", **THIN_MMA),
-    Mutant("gemm thin_mma: loads beyond the matrix", THIN_MMA_ROWS,
-           "const bool whole = matrix.begin <= from && from + 8 <= matrix.end;",
-           "const bool whole = true;", THIN_16 + "thin16_mma_16", **THIN_MMA),
     Mutant("gemm thin_mma: the quad in which k ends is not copied", "kernels/gemm/thin_mma.cuh",
            "whole < depth && t < Tile::kThin", "false", THIN_16 + "thin16_mma_8", **THIN_MMA),
     Mutant("gemm tensor16: the first copy does not await the grid before", FEED,
