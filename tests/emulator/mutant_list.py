@@ -54,6 +54,7 @@ FIXUP = "kernels/gemm/persistent/fixup.cuh"
 # The instance of a header's templates that is compiled: one of those in a source.
 SMALL_16X16 = {"compiled": "kernels/gemm/small.cu", "instance": "Small16x16"}
 SMALL_32X32 = {"compiled": "kernels/gemm/small.cu", "instance": "Small32x32"}
+WARPTILED_64X32 = {"compiled": "kernels/gemm/warptiled_narrow.cu", "instance": "Tile64x32"}
 WARPTILED_64X64 = {"compiled": "kernels/gemm/warptiled.cu", "instance": "Tile64x64"}
 SLICED_32X16 = {"compiled": "kernels/gemm/sliced.cu", "instance": "Sliced32x16"}
 THIN_4 = {"compiled": "kernels/gemm/thin.cu", "instance": "Thin4"}
@@ -225,6 +226,17 @@ MUTANTS = [
     Mutant("gemm epilogue: exchanged over what is still to be read", EPILOGUE,
            "  __syncwarp();\n  *reinterpret_cast", "  *reinterpret_cast",
            GEMM_SHAPES + "small_16x16", **SMALL_16X16),
+    Mutant("gemm warptiled: lanes do not wait for what they exchange", WARPTILED,
+           "    __syncwarp();\n    if (d.in_quads)", "    if (d.in_quads)",
+           GEMM_SHAPES + "warptiled_64x64", **WARPTILED_64X64),
+    Mutant("gemm warptiled: exchanged over what is still to be read", WARPTILED,
+           "    __syncwarp();\n#pragma unroll\n", "#pragma unroll\n",
+           GEMM_SHAPES + "warptiled_64x32", **WARPTILED_64X32),
+    Mutant("gemm warptiled: rows past the edge stored", WARPTILED,
+           "if (m + i < d.rows) {", "{", GEMM_SHAPES + "warptiled_64x64", **WARPTILED_64X64),
+    Mutant("gemm warptiled: exchanged over stages that are still to be read", WARPTILED,
+           "  __syncthreads();\n  auto& exchange", "  auto& exchange",
+           GEMM_SHAPES + "warptiled_64x64", **WARPTILED_64X64),
     Mutant("gemm splitk: matrices are counted on over the splits", WARPTILED,
            "matrix - split * args.batch_count.value(), split}", "matrix, split}",
            BATCHES + "splitk_64x64", **WARPTILED_64X64),
@@ -239,9 +251,14 @@ MUTANTS = [
            "const int left = r < rows ? depth - k0 : 0;", "const int left = depth - k0;",
            THIN_PARTS + "thin_4", **THIN_4),
     Mutant("split k: last split not added", PARTIALS,
-           "for (int64_t split = lane; split < splits; split += kLanes)",
-           "for (int64_t split = lane; split + 1 < splits; split += kLanes)",
+           "for (int64_t split = group; split < splits; split += kGroups)",
+           "for (int64_t split = group; split + 1 < splits; split += kGroups)",
            INTEGERS + "splitk_64x64"),
+    Mutant("split k: the last group of threads not added", PARTIALS,
+           "other < kGroups; ++other", "other + 1 < kGroups; ++other",
+           INTEGERS + "splitk_64x64"),
+    Mutant("split k: groups are added before their sums are there", PARTIALS,
+           "= sum;\n    __syncthreads();", "= sum;", INTEGERS + "splitk_64x64"),
 
     # The general product's epilogue.
     Mutant("gemm warptiled: fused epilogues keep a triangle of any D", WARPTILED,

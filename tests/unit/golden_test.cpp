@@ -153,6 +153,9 @@ void add_gemm_variants(Golden* golden) {
   }
   golden->add("gemm nn 2048x1024x512 strict, relu",
               strict(with_relu(gemm(false, false, 2048, 1024, 512))));
+  golden->add_with_workspace("gemm nn 1248x88x13168 strict",
+                             strict(gemm(false, false, 1248, 88, 13168)), 32 * kMiB);
+  golden->add("gemm tt 1004x1496x4", gemm(true, true, 1004, 1496, 4));
   golden->add_with_workspace("gemm nt 1x4096x4096 odd lds",
                              with_odd_lds(gemm(false, true, 1, 4096, 4096)), 32 * kMiB);
   golden->add_with_workspace("gemm tn 4096x4x4096 odd lds",

@@ -66,7 +66,10 @@ std::string describe(const GemmFigures& figures) {
   if (figures.step_seconds > 0) append(&text, ", step_seconds %g", figures.step_seconds);
   if (figures.misaligned != 1.0) append(&text, ", misaligned %g", figures.misaligned);
   if (figures.transposing != 1.0) append(&text, ", transposing %g", figures.transposing);
-  if (figures.fill_steps > 0) append(&text, ", fill_steps %g", figures.fill_steps);
+  if (figures.fill_seconds > 0) append(&text, ", fill_seconds %g", figures.fill_seconds);
+  if (figures.column_seconds > 0) append(&text, ", column_seconds %g", figures.column_seconds);
+  if (figures.store_seconds > 0) append(&text, ", store_seconds %g", figures.store_seconds);
+  if (figures.round_seconds > 0) append(&text, ", round_seconds %g", figures.round_seconds);
   return text;
 }
 

@@ -27,16 +27,19 @@ enum class KSplit : uint8_t {
 // kernels on two AVX-512 cores.
 struct GemmFigures {
   Takes takes = Takes::kFp32;
-  // Share of FFMA peak from 4096^3 on. Persistent kernels: of a k step. Thin ones: share of the
-  // copy bandwidth. Host: share of the cores' peak at 2048^3.
+  // Share of FFMA peak of a k step, or of the multiply-adds alone where step_seconds has the rest.
+  // Thin kernels: share of the copy bandwidth. Host: share of the cores' peak at 2048^3.
   double efficiency = 0;
-  double step_seconds = 0;          // a k step of a block that has a multiprocessor to itself
+  double step_seconds = 0;          // latency of a k step, once for all resident blocks
   double misaligned = 1.0;          // factor of a k step's time where A or B is not aligned, or
                                     // of a product's that is packed
   double shifted = 1.0;             // tensor cores: the same where shifted tensor maps bring them
   double shifted_tn = 1.0;          // the same in TN, where lines of both run along k
   double transposing = 1.0;         // tensor cores: factor where B must be transposed
-  double fill_steps = 0;            // sliced: fixed overhead of a block, in k steps
+  double fill_seconds = 0;          // fixed overhead of a kernel besides its launch
+  double column_seconds = 0;        // latency of the stores of a tile, for each column
+  double store_seconds = 0;         // throughput of them, for each element of a multiprocessor
+  double round_seconds = 0;         // fixed overhead of each round of blocks after the first
   bool triangles = false;           // leaves the other triangle of D alone
   bool any_order = false;           // sums in the order that a batch-invariant product keeps to
   const SumOrder* order = nullptr;  // of its sums, where other kernels may have it

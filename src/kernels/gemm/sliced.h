@@ -70,20 +70,6 @@ unsigned log2_splits(const GemmProblem& p, const DeviceTraits& device, int resid
   return log2;
 }
 
-// Stores of sliced_64x64 that are not overlapped, for each element of a multiprocessor's tiles, and
-// where A is transposed: H200, 1 to 30 k.
-constexpr double kStoreSeconds = 0.1e-10, kTransposedStoreSeconds = 0.6e-10;
-
-constexpr estimate::TileKernel tile_kernel(const GemmFigures& figures, double store_element = 0) {
-  return {.fill_steps = figures.fill_steps, .part_steps = true, .store_element = store_element};
-}
-
-template <class Tile>
-constexpr double store_element(const GemmProblem& p) {
-  if (Tile::kElements < Sliced64x64::kElements) return 0.0;
-  return p.transa ? kTransposedStoreSeconds : kStoreSeconds;
-}
-
 }  // namespace sliced
 
 template <class Tile>
@@ -104,17 +90,18 @@ const char* configure_sliced(const GemmKernel& kernel, const GemmFacts& facts,
     config->k_per_split = ceil_div(ceil_div(p.k, splits), 4) * 4;
   }
   const double parts = static_cast<double>(splits);
-  const double computing = estimate::tile_seconds<Tile>(
-      config, kernel.figures, sliced::tile_kernel(kernel.figures, sliced::store_element<Tile>(p)),
-      facts, tiles * parts, facts.k / parts, device);
-  config->seconds = estimate::launch_seconds(*config) + (splits > 1 ? kClusterSeconds : 0.0) +
-                    estimate::overlapped(computing, facts.memory_seconds);
+  const double seconds =
+      estimate::tile_seconds<Tile>(config, kernel.figures,
+                                   {.quads_of_a = columns_aligned(p.a, p.batch_count),
+                                    .quads_of_b = columns_aligned(p.b, p.batch_count)},
+                                   facts, tiles * parts, facts.k / parts, device);
+  config->seconds = seconds + (splits > 1 ? kClusterSeconds : 0.0);
   return nullptr;
 }
 
 template <class Tile>
 constexpr GemmBound sliced_bound(const GemmFigures& figures) {
-  return estimate::tile_bound<Tile>(figures, sliced::tile_kernel(figures), Tile::kMostSplits);
+  return estimate::tile_bound<Tile>(figures, Tile::kMostSplits);
 }
 
 namespace cuda {

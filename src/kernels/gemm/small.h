@@ -37,15 +37,8 @@ using Small64x32 = SmallTile<8, 2, 4, 2, 4>;  // 8 x 8
 
 namespace small {
 
-// Stores, for each element of a multiprocessor's tiles: H200, 1 to 32 k.
-constexpr double kStoreElementSeconds = 0.5e-10;
-
-template <class Tile>
-constexpr estimate::TileKernel tile_kernel() {
-  return {.tiles_per_block = Tile::kTilesPerBlock,
-          .fill_steps = Tile::kStages - 1,
-          .store_element = kStoreElementSeconds};
-}
+// A warp loads its next tile while it stores one.
+constexpr double kNotOverlapped = 0.0;
 
 }  // namespace small
 
@@ -59,14 +52,21 @@ const char* configure_small(const GemmKernel& kernel, const GemmFacts& facts,
   // The grid is persistent: a block takes one tile after another.
   config->blocks = std::min(config->blocks, int64_t{device.num_sms} * config->resident);
   config->k_per_split = p.k;
-  config->seconds = estimate::tile_kernel_seconds<Tile>(config, kernel.figures,
-                                                        small::tile_kernel<Tile>(), facts, device);
+  config->seconds =
+      estimate::tile_kernel_seconds<Tile>(config, kernel.figures,
+                                          {.tiles_per_block = Tile::kTilesPerBlock,
+                                           .quads_of_a = columns_aligned(p.a, p.batch_count),
+                                           .quads_of_b = columns_aligned(p.b, p.batch_count),
+                                           .not_overlapped = small::kNotOverlapped},
+                                          facts, device);
   return nullptr;
 }
 
 template <class Tile>
 constexpr GemmBound small_bound(const GemmFigures& figures) {
-  return estimate::tile_bound<Tile>(figures, small::tile_kernel<Tile>());
+  GemmBound bound = estimate::tile_bound<Tile>(figures);
+  bound.not_overlapped = small::kNotOverlapped;
+  return bound;
 }
 
 namespace cuda {

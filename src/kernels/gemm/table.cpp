@@ -13,6 +13,7 @@
 #include "kernels/gemm/tf32x3/tf32x3.h"
 #include "kernels/gemm/thin.h"
 #include "kernels/gemm/thin_mma.h"
+#include "kernels/gemm/tile_figures.h"
 #include "kernels/gemm/tma/short.h"
 #include "kernels/gemm/tma/tma.h"
 #include "kernels/gemm/warptiled.h"
@@ -166,7 +167,7 @@ constexpr GemmKernel tiled_kernel(const char* name, const GemmFigures& figures) 
           kNewest,
           configure_tiled,
           cuda_launcher<cuda::launch_gemm_tiled>(),
-          with(figures, estimate::tile_bound<TileShared>(figures, {}), &kChainOrder)};
+          with(figures, estimate::tile_bound<TileShared>(figures), &kChainOrder)};
 }
 
 constexpr GemmKernel naive_kernel(const char* name, const GemmFigures& figures) {
@@ -175,7 +176,7 @@ constexpr GemmKernel naive_kernel(const char* name, const GemmFigures& figures) 
           kNewest,
           configure_naive,
           cuda_launcher<cuda::launch_gemm_naive>(),
-          with(figures, estimate::tile_bound<TileNaive>(figures, {}), &kChainOrder)};
+          with(figures, estimate::tile_bound<TileNaive>(figures), &kChainOrder)};
 }
 
 // Thin kernels take a thin operand of any type beside the elements of the long one.
@@ -279,43 +280,30 @@ constexpr GemmKernel kKernels[] = {
     short_kernel<Short128x128>("short_128x128", {.efficiency = 0.84}),
     thin_kernel<Thin1>("thin_1", {.takes = kThinFp32, .efficiency = 0.85}),
     thin_kernel<Thin4>("thin_4", {.takes = kThinFp32, .efficiency = 0.85}),
-    thin_kernel<Thin16>("thin_16", {.takes = kThinFp32, .efficiency = 0.75}),
+    thin_kernel<Thin16>("thin_16", {.takes = kThinFp32, .efficiency = 0.68}),
     thin_kernel<Thin1Of16Bit>("thin16_1", {.takes = kThin16Bit, .efficiency = 0.85}),
     thin_kernel<Thin4Of16Bit>("thin16_4", {.takes = kThin16Bit, .efficiency = 0.80}),
     thin_kernel<Thin16Of16Bit>("thin16_16", {.takes = kThin16Bit, .efficiency = 0.30}),
     thin_mma_kernel<ThinMma8>("thin16_mma_8", {.takes = Takes::k16Bit, .efficiency = 0.85}),
     thin_mma_kernel<ThinMma16>("thin16_mma_16", {.takes = Takes::k16Bit, .efficiency = 0.85}),
-    warptiled_kernel<Tile128x128>("warptiled_128x128",
-                                  {.efficiency = 0.71, .step_seconds = 0.73e-6, .triangles = true}),
-    warptiled_kernel<Tile128x64>("warptiled_128x64",
-                                 {.efficiency = 0.71, .step_seconds = 0.45e-6, .triangles = true}),
-    warptiled_kernel<Tile64x64>("warptiled_64x64",
-                                {.efficiency = 0.69, .step_seconds = 0.55e-6, .triangles = true}),
-    warptiled_kernel<Tile64x32>("warptiled_64x32",
-                                {.efficiency = 0.65, .step_seconds = 0.272e-6, .triangles = true}),
-    warptiled_kernel<Tile32x64>("warptiled_32x64",
-                                {.efficiency = 0.68, .step_seconds = 0.275e-6, .triangles = true}),
-    warptiled_kernel<Tile32x32>("warptiled_32x32",
-                                {.efficiency = 0.55, .step_seconds = 0.195e-6, .triangles = true}),
-    small_kernel<Small64x32>("small_64x32",
-                             {.efficiency = 0.61, .step_seconds = 1.35e-6, .misaligned = 1.32}),
-    small_kernel<Small32x32>("small_32x32",
-                             {.efficiency = 0.53, .step_seconds = 0.84e-6, .misaligned = 1.25}),
-    small_kernel<Small16x16>("small_16x16", {.efficiency = 0.28, .step_seconds = 0.54e-6}),
-    sliced_kernel<Sliced64x64>(
-        "sliced_64x64",
-        {.efficiency = 0.50, .step_seconds = 1.48e-6, .fill_steps = 1.3, .triangles = true}),
-    sliced_kernel<Sliced32x32>(
-        "sliced_32x32",
-        {.efficiency = 0.37, .step_seconds = 1.34e-6, .fill_steps = 0.65, .triangles = true}),
-    sliced_kernel<Sliced32x16>(
-        "sliced_32x16",
-        {.efficiency = 0.28, .step_seconds = 1.24e-6, .fill_steps = 0.85, .triangles = true}),
-    splitk_kernel<Tile64x64>("splitk_64x64", {.efficiency = 0.55, .step_seconds = 0.65e-6}),
-    tiled_kernel("tiled", {.efficiency = 0.125, .step_seconds = 1.8e-6, .triangles = true}),
-    naive_kernel(
-        "naive",
-        {.takes = Takes::kAny, .efficiency = 0.04, .step_seconds = 0.2e-6, .triangles = true}),
+    warptiled_kernel<Tile128x128>("warptiled_128x128", tile_figures::kWarptiled128x128),
+    warptiled_kernel<Tile128x64>("warptiled_128x64", tile_figures::kWarptiled128x64),
+    warptiled_kernel<Tile64x64>("warptiled_64x64", tile_figures::kWarptiled64x64),
+    warptiled_kernel<Tile64x32>("warptiled_64x32", tile_figures::kWarptiled64x32),
+    warptiled_kernel<Tile32x64>("warptiled_32x64", tile_figures::kWarptiled32x64),
+    warptiled_kernel<Tile32x32>("warptiled_32x32", tile_figures::kWarptiled32x32),
+    small_kernel<Small64x32>("small_64x32", tile_figures::kSmall64x32),
+    small_kernel<Small32x32>("small_32x32", tile_figures::kSmall32x32),
+    small_kernel<Small16x16>("small_16x16", tile_figures::kSmall16x16),
+    sliced_kernel<Sliced64x64>("sliced_64x64", tile_figures::kSliced64x64),
+    sliced_kernel<Sliced32x32>("sliced_32x32", tile_figures::kSliced32x32),
+    sliced_kernel<Sliced32x16>("sliced_32x16", tile_figures::kSliced32x16),
+    splitk_kernel<Tile64x64>("splitk_64x64", tile_figures::kSplitk64x64),
+    splitk_kernel<Tile64x32>("splitk_64x32", tile_figures::kSplitk64x32),
+    splitk_kernel<Tile32x64>("splitk_32x64", tile_figures::kSplitk32x64),
+    splitk_kernel<Tile32x32>("splitk_32x32", tile_figures::kSplitk32x32),
+    tiled_kernel("tiled", tile_figures::kTiled),
+    naive_kernel("naive", tile_figures::kNaive),
     {"host_cblas", 0, 0, host::configure_gemm_cblas, host::launch_gemm_cblas, {.efficiency = 0.90}},
     {"host_blocked",
      0,

@@ -38,8 +38,11 @@ inline const char* configure_naive(const GemmKernel& kernel, const GemmFacts& fa
   set_block<TileNaive>(config, device);
   config->blocks = static_cast<int64_t>(
       std::min(estimate::block_tiles(*config, p), static_cast<double>(kMostGridBlocks)));
-  config->seconds =
-      estimate::tile_kernel_seconds<TileNaive>(config, kernel.figures, {}, facts, device);
+  // H200: the lanes of a warp read a line each where A is transposed.
+  constexpr double kTransposedStep = 1.5;
+  GemmFigures figures = kernel.figures;
+  if (p.transa) figures.step_seconds *= kTransposedStep;
+  config->seconds = estimate::tile_kernel_seconds<TileNaive>(config, figures, {}, facts, device);
   return nullptr;
 }
 

@@ -28,9 +28,16 @@ struct WarpTile {
   static_assert(kBlockK % 8 == 0, "K-major operands are loaded 8 k at a time");
   static_assert(kStages >= 2, "loads overlap the products of another stage");
 
-  struct SharedStorage {
+  // Columns of a warp that are stored together, four of each lane: (n, m).
+  static constexpr int kExchangedColumns = 16;
+  using Exchange = Element[kExchangedColumns][kWarpM];
+  struct Stages {
     alignas(16) Element a[kStages][kBlockK][kPitchM];  // (stage, k, m)
     alignas(16) Element b[kStages][kBlockK][kPitchN];  // (stage, k, n)
+  };
+  union SharedStorage {
+    Stages stages;
+    alignas(16) Exchange exchange[kWarpsM * kWarpsN];
   };
   static constexpr int kSharedBytes = static_cast<int>(sizeof(SharedStorage));
 };
@@ -49,63 +56,15 @@ using Tile64x32 = WarpTile<64, 32, 8, 1, 2, 4, 8>;
 using Tile32x64 = WarpTile<32, 64, 8, 1, 2, 4, 8>;
 using Tile32x32 = WarpTile<32, 32, 8, 1, 1, 4, 8>;
 
-namespace estimate {
-
-// Stores, for each element of a multiprocessor's tiles: H200, 1 to 32 k.
-constexpr double kWarptiledStoreSeconds = 0.5e-10, kWarptiledMisalignedStoreSeconds = 1.0e-10;
-
-// Small blocks begin and end beside many others. Fitted to 295 products on an H200. For blocks of
-// 64 x 64, 0.85 gained nothing there, and 1024 products of 64^3 took 1.19 times as long on an H100.
-template <class Tile>
-constexpr double warptiled_overhead() {
-  constexpr int kResults = Tile::kBlockM * Tile::kBlockN;
-  return kResults <= 1024 ? 0.4 : kResults <= 2048 ? 0.8 : 1.0;
-}
-
-// The time of a k step whose operands come in copies of so many floats, over the time of one with
-// copies of 4 floats alone, by the instructions of a thread. Each copy takes about seven: see
-// TileLoader.
-template <class Tile>
-constexpr double warptiled_step_factor(int floats_of_copy_a, int floats_of_copy_b) {
-  constexpr double kCopyInstructions = 7.0;
-  constexpr double kPerK = 16 * Tile::kQuadsM * Tile::kQuadsN + Tile::kQuadsM + Tile::kQuadsN;
-  const auto instructions = [](int floats_a, int floats_b) {
-    const double copies = double{Tile::kBlockM} / floats_a + double{Tile::kBlockN} / floats_b;
-    return kPerK + kCopyInstructions * copies / Tile::kThreads;
-  };
-  return instructions(floats_of_copy_a, floats_of_copy_b) / instructions(4, 4);
-}
-
-template <class Tile>
-constexpr TileKernel warptiled(bool quads_of_a = true, bool quads_of_b = true,
-                               bool quads_of_d = true) {
-  constexpr double kStepFactors[2][2] = {
-      {warptiled_step_factor<Tile>(1, 1), warptiled_step_factor<Tile>(1, 4)},
-      {warptiled_step_factor<Tile>(4, 1), 1.0}};
-  return {.fill_steps = Tile::kStages - 1,
-          .store_element = quads_of_d ? kWarptiledStoreSeconds : kWarptiledMisalignedStoreSeconds,
-          .overhead = warptiled_overhead<Tile>(),
-          .step_factor = kStepFactors[quads_of_a][quads_of_b]};
-}
-
-}  // namespace estimate
-
 namespace warptiled {
 
-// Smallest k of a split: below, the partial sums cost more than the parallelism gains.
-constexpr int64_t kLeastKPerSplit = 256;
+// Smallest k of a split. H200: where m n is up to 50000 and k 3000 to 11000, blocks of 128 k take
+// 0.7 to 0.9 of the time of blocks of 256.
+constexpr int64_t kLeastKPerSplit = 64;
 
 inline OperandLoad load_of(Major major, const Operand& x, int64_t batch_count) {
   if (major == Major::kK) return OperandLoad::kTransposing;
   return columns_aligned(x, batch_count) ? OperandLoad::kCopy16 : OperandLoad::kCopy4;
-}
-
-// How a kernel of this Config does, for its estimate.
-template <class Tile>
-estimate::TileKernel tile_kernel(const GemmConfig& config, const GemmProblem& p) {
-  return estimate::warptiled<Tile>(config.load_a == OperandLoad::kCopy16,
-                                   config.load_b == OperandLoad::kCopy16,
-                                   columns_aligned(p.d, p.batch_count));
 }
 
 // Sets everything but the split of k and the estimate.
@@ -127,12 +86,46 @@ const char* configure_warptiled(const GemmKernel& kernel, const GemmFacts& facts
   const GemmProblem& p = facts.problem;
   if (!warptiled::configure_tiles<Tile>(p, device, config)) return kTooManyTiles;
   config->k_per_split = p.k;
-  config->seconds = estimate::tile_kernel_seconds<Tile>(
-      config, kernel.figures, warptiled::tile_kernel<Tile>(*config, p), facts, device);
+  config->seconds =
+      estimate::tile_kernel_seconds<Tile>(config, kernel.figures,
+                                          {.quads_of_a = config->load_a == OperandLoad::kCopy16,
+                                           .quads_of_b = config->load_b == OperandLoad::kCopy16},
+                                          facts, device);
   return nullptr;
 }
 
-// As many splits as fill the GPU once and as the workspace has room for.
+namespace estimate {
+
+// Split-K products, fitted to 765 on an H200, k from 512 on; estimates are 8 to 10 % off there.
+// What does not depend on sizes: first loads, last stores, and the latency of the second kernel.
+constexpr double kSplitKSeconds = 2.8e-6;
+// Bandwidth of the partial sums, each written and read once, over that of device memory.
+constexpr double kPartialsOverMemory = 0.7;
+
+// The time of `splits` of k_per_split k, from the start of the first kernel on. A step takes
+// step_seconds, and the time at the kernel's efficiency for each tile of the multiprocessor
+// besides. *piled_up: how much longer the steps take where as many blocks as reside on a
+// multiprocessor pile up there; see tile_seconds().
+template <class Tile>
+double splitk_seconds(const GemmFigures& figures, const GemmFacts& facts, double tiles,
+                      int64_t splits, int64_t k_per_split, int resident, const DeviceTraits& device,
+                      double* piled_up) {
+  constexpr double kStepFlops = 2.0 * Tile::kBlockM * Tile::kBlockN * Tile::kBlockK;
+  const double tile_step = kStepFlops / (facts.sm_flops * figures.efficiency);
+  const double steps = static_cast<double>(k_per_split) / Tile::kBlockK;
+  const double parts = static_cast<double>(splits);
+  const double on_sm = rounded_up(tiles * parts / device.num_sms);
+  *piled_up = tiles * parts <= 0.5 * device.num_sms ? 0.0 : steps * (resident - on_sm) * tile_step;
+  const double partial_bytes = 8.0 * facts.area * parts;  // written, then read
+  return overlapped(kSplitKSeconds + steps * (figures.step_seconds + on_sm * tile_step),
+                    facts.memory_seconds) +
+         partial_bytes / (device.memory_bandwidth * kPartialsOverMemory);
+}
+
+}  // namespace estimate
+
+// The splits whose estimate is the shortest of those that fill the GPU once, half of it and a
+// quarter, as far as the workspace has room for them.
 template <class Tile>
 const char* configure_splitk(const GemmKernel& kernel, const GemmFacts& facts,
                              const DeviceTraits& device, const PlanOptions& options,
@@ -140,44 +133,53 @@ const char* configure_splitk(const GemmKernel& kernel, const GemmFacts& facts,
   const GemmProblem& p = facts.problem;
   if (!warptiled::configure_tiles<Tile>(p, device, config)) return kTooManyTiles;
   const double tiles = std::max(1.0, estimate::block_tiles(*config, p));
-  const auto filling = static_cast<int64_t>(device.num_sms * config->resident / tiles);
-  const int64_t wanted = std::min(filling, p.k / warptiled::kLeastKPerSplit);
-  if (wanted < 2) return "k is too short to split, or the GPU is full without";
+  const double blocks = static_cast<double>(device.num_sms) * config->resident;
+  const auto filling = static_cast<int64_t>(blocks / tiles);
+  const int64_t most = std::min(filling, p.k / warptiled::kLeastKPerSplit);
+  if (most < 2) return "k is too short to split, or the GPU is full without";
   // Tiles are fewer than the GPU has slots, so this cannot overflow; where a size is 0 the others
   // may be anything, and unsigned products still end at 0.
   const size_t split_bytes = static_cast<size_t>(p.batch_count) * static_cast<size_t>(p.m) *
                              static_cast<size_t>(p.n) * sizeof(float);
   const size_t fitting = split_bytes == 0 ? SIZE_MAX : options.workspace_bytes / split_bytes;
   if (fitting < 2) return "the workspace is too small";
-  const int64_t splits =
-      fitting < static_cast<size_t>(wanted) ? static_cast<int64_t>(fitting) : wanted;
+
+  double least = GemmBound::kNoLimit;
+  int64_t splits = 0;
+  for (const int part : {1, 2, 4}) {
+    int64_t tried = std::max(std::min(filling / part, most), int64_t{2});
+    if (fitting < static_cast<size_t>(tried)) tried = static_cast<int64_t>(fitting);
+    if (tried == splits) continue;
+    const int64_t k_per_split = ceil_div(ceil_div(p.k, Tile::kBlockK), tried) * Tile::kBlockK;
+    double piled_up = 0;
+    const double seconds = estimate::splitk_seconds<Tile>(
+        kernel.figures, facts, tiles, tried, k_per_split, config->resident, device, &piled_up);
+    if (seconds >= least) continue;
+    least = seconds;
+    splits = tried;
+    config->k_per_split = k_per_split;
+    config->may_overlap = piled_up <= kLaunchSeconds - kOverlappedLaunchSeconds;
+  }
   config->k_split = KSplit::kWorkspace;
   config->splits = splits;
-  config->k_per_split = ceil_div(ceil_div(p.k, Tile::kBlockK), splits) * Tile::kBlockK;
   config->blocks *= splits;
   config->workspace_bytes = split_bytes * static_cast<size_t>(splits);
-
-  const double parts = static_cast<double>(splits);
-  const double partial_bytes = 8.0 * facts.area * parts;  // written, then read
-  const double computing = estimate::tile_seconds<Tile>(
-      config, kernel.figures, warptiled::tile_kernel<Tile>(*config, p), facts,
-      estimate::block_tiles(*config, p) * parts, estimate::rounded_up(facts.k / parts), device);
-  config->seconds = estimate::launch_seconds(*config) + kOverlappedLaunchSeconds +
-                    estimate::overlapped(computing, facts.memory_seconds) +
-                    partial_bytes / (device.memory_bandwidth * estimate::kL2OverMemory);
+  config->seconds = 2 * kOverlappedLaunchSeconds + least;
   return nullptr;
 }
 
 template <class Tile>
 constexpr GemmBound warptiled_bound(const GemmFigures& figures) {
-  return estimate::tile_bound<Tile>(figures, estimate::warptiled<Tile>());
+  return estimate::tile_bound<Tile>(figures);
 }
 template <class Tile>
 constexpr GemmBound splitk_bound(const GemmFigures& figures) {
-  GemmBound bound = warptiled_bound<Tile>(figures);
-  bound.launches = 2 * kOverlappedLaunchSeconds;
-  bound.most_k = warptiled::kLeastKPerSplit;
-  return bound;
+  return {.launches = 2 * kOverlappedLaunchSeconds,
+          .fill = estimate::kSplitKSeconds,
+          .per_element = 1.0 / (Tile::kBlockM * Tile::kBlockN),
+          .tile_flops = 2.0 * Tile::kBlockM * Tile::kBlockN / figures.efficiency,
+          .k_seconds = figures.step_seconds / Tile::kBlockK,
+          .most_k = warptiled::kLeastKPerSplit};
 }
 
 namespace cuda {
