@@ -113,17 +113,18 @@ __device__ __forceinline__ TileIndex tile_of_block(const WarpTiledArgs& args, un
 }
 
 // k of a stage whose products are unrolled together: all of them, 2 at a time cost 11 % at 4096^3
-// on an H200. From sm_100 on that many spill at 128 registers, and from sm_120 on 2. On sm_80 they
-// spill in one kernel alone.
+// on an H200. From sm_100 on that many spill at 128 registers, and from sm_120 on 2. From sm_80 to
+// sm_89 they spill in two kernels alone.
 template <class Tile, OperandLoad kLoadA, OperandLoad kLoadB>
 __device__ constexpr int unrolled_steps() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
   return 1;
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
   return 2;
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 800
-  constexpr bool kSpills = Tile::kBlockM == 128 && Tile::kBlockN == 64 &&
-                           kLoadA == OperandLoad::kTransposing && kLoadB == OperandLoad::kCopy4;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 900
+  constexpr bool kSpills =
+      Tile::kBlockM == 128 && kLoadA == OperandLoad::kCopy4 &&
+      kLoadB == (Tile::kBlockN == 64 ? OperandLoad::kCopy4 : OperandLoad::kCopy16);
   return kSpills ? 2 : Tile::kBlockK;
 #else
   return Tile::kBlockK;
