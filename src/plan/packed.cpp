@@ -11,6 +11,8 @@ namespace {
 // Rows and columns of parts are multiples of this, but for the last ones. More lines or matrices
 // are multiplied no faster, and their tiles might be too many for a grid.
 constexpr int64_t kPartMultiple = 256, kMostLines = 1 << 20, kMostMatrices = 1 << 16;
+// Results of a part of several matrices, at most: fewer kernels count more.
+constexpr double kMostResults = 0x1p30;
 // No kernel that tensor maps feed takes more; and so extents of packed operands overflow nothing.
 constexpr int64_t kMostExtent = (int64_t{1} << 31) - 1;
 // The packed operands begin at multiples of this.
@@ -73,7 +75,9 @@ bool set_extents(const GemmProblem& p, double bytes, PackedParts* parts) {
   parts->m = p.m, parts->n = p.n, parts->matrices = 1;
   const double of_one = packed_bytes(p, *parts);
   if (of_one <= bytes && std::max(p.m, p.n) <= kMostLines) {
-    const auto fit = static_cast<int64_t>(std::min(bytes / of_one, 1.0 * kMostMatrices));
+    const double results = static_cast<double>(p.m) * static_cast<double>(p.n);
+    const auto fit = static_cast<int64_t>(
+        std::min({bytes / of_one, 1.0 * kMostMatrices, std::max(1.0, kMostResults / results)}));
     parts->matrices = ceil_div(p.batch_count, ceil_div(p.batch_count, fit));
     return true;
   }

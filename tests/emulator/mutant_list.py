@@ -35,6 +35,7 @@ CONJUGATE = "Rows/GemmRow.ConjugateTransposeIsTranspose/"
 EPILOGUE = "kernels/epilogue.cuh"
 GEMM_NAIVE = "kernels/gemm/naive.cu"
 GEMM_TILED = "kernels/gemm/tiled.cu"
+DOTS = "kernels/gemm/dots.cu"
 RELU_BITS = "kernels/gemm/relu_bits.cu"
 GEMM_STEPS = "gemm_steps.cpp"
 SMALL = "kernels/gemm/small.cuh"
@@ -74,7 +75,8 @@ MUTANTS = [
     *(Mutant(f"gemm {kernel}: the grid before is not awaited", file,
              "ptx::wait_for_previous_grid();", "", INTEGERS + kernel, **instance)
       for kernel, file, instance in [
-          ("naive", GEMM_NAIVE, {}), ("tiled", GEMM_TILED, {}), ("small_32x32", SMALL, SMALL_32X32),
+          ("naive", GEMM_NAIVE, {}), ("tiled", GEMM_TILED, {}), ("dots", DOTS, {}),
+          ("small_32x32", SMALL, SMALL_32X32),
           ("warptiled_64x64", WARPTILED, WARPTILED_64X64), ("sliced_32x16", SLICED, SLICED_32X16)]),
     Mutant("gemm tiled: no barrier before the products", GEMM_TILED,
            "__syncthreads();", "", INTEGERS + "tiled", occurrence=1, occurrences=2),
@@ -94,6 +96,8 @@ MUTANTS = [
     Mutant("gemm small: loads one step too far ahead", SMALL,
            "steps + Tile::kStages - 1 : 0;", "steps + Tile::kStages : 0;",
            INTEGERS + "small_32x32", **SMALL_32X32, few_blocks=True),
+    Mutant("gemm dots: warps' sums added too early", DOTS,
+           "__syncthreads();", "", THIN_PARTS + "dots"),
     Mutant("gemm sliced: no wait for copies", SLICED,
            "ptx::cp_async_wait<Tile::kStages - 2>();", "", INTEGERS + "sliced_32x16",
            **SLICED_32X16),
@@ -244,6 +248,11 @@ MUTANTS = [
            "ptx::cp_async_4(to, from, i < extent_ && k_inside);",
            "ptx::cp_async_4(to, from, i < extent_);", CONJUGATE + "warptiled_64x64",
            **WARPTILED_64X64),
+    Mutant("gemm dots: reads past the end of k", DOTS,
+           "x[i] = load(a, i * lanes < left);", "x[i] = load(a, true);", GEMM_SHAPES + "dots"),
+    Mutant("gemm dots: groups of warps store where those of lanes would", DOTS,
+           "at = place_of(args, min(result, args.results - 1));", "", THIN_PARTS + "dots",
+           occurrence=2, occurrences=2),
     Mutant("gemm thin, columns: reads past the end of k", THIN_TILE,
            "columns.load(batch[k], k0 + args.step_k + k < depth);",
            "columns.load(batch[k], true);", THIN_PARTS + "thin_4", **THIN_4),

@@ -1,5 +1,6 @@
 // Ops tests of the matrix products with a thin side: the thin kernels, forced on either side, in
-// every layout, with many tiles and with few, with one split of k and with many.
+// every layout, with many tiles and with few, with one split of k and with many; and dots, whose
+// groups have one lane to 1024 there.
 #include <string>
 #include <vector>
 
@@ -19,10 +20,12 @@ struct Shape {
   int64_t m, n, k;
 };
 
-std::vector<std::string> rows_that_begin(const char* with) {
+std::vector<std::string> rows_that_begin(const std::vector<const char*>& with) {
   std::vector<std::string> rows;
   for (const std::string& row : row_names(Family::kGemm)) {
-    if (row.starts_with(with)) rows.push_back(row);
+    for (const char* beginning : with) {
+      if (row.starts_with(beginning)) rows.push_back(row);
+    }
   }
   return rows;
 }
@@ -60,10 +63,10 @@ class GemmThinRow : public RowTest {
 };
 
 // Long sides around tiles of 4 to 128; k around batches, strides and chunks.
-const std::vector<Shape> kShapes = {{1, 1, 5000},  {1, 4, 2052},   {3, 1, 4099},   {1, 36, 700},
-                                    {133, 1, 516}, {1, 260, 1028}, {2, 3, 1500},   {4, 132, 1024},
-                                    {129, 3, 530}, {5, 5, 520},    {16, 16, 1100}, {16, 12, 513},
-                                    {9, 136, 768}, {140, 16, 260}, {66, 13, 700},  {32, 16, 1024}};
+const std::vector<Shape> kShapes = {
+    {1, 1, 5000},  {1, 4, 2052},   {3, 1, 4099},  {1, 36, 700},   {133, 1, 516},  {1, 260, 1028},
+    {2, 3, 1500},  {4, 132, 1024}, {129, 3, 530}, {5, 5, 520},    {16, 16, 1100}, {16, 12, 513},
+    {9, 136, 768}, {140, 16, 260}, {66, 13, 700}, {32, 16, 1024}, {8, 132, 520},  {70, 7, 1030}};
 
 TEST_P(GemmThinRow, PartsOfKInTheWorkspace) { run(kShapes, kWorkspace); }
 
@@ -109,7 +112,7 @@ TEST_P(GemmThinRow, NothingIsReadThatIsNotNeeded) {
   run({{1, 70, 600}, {4, 33, 1030}, {40, 11, 520}}, kWorkspace, gemm);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, GemmThinRow, ::testing::ValuesIn(rows_that_begin("thin_")),
+INSTANTIATE_TEST_SUITE_P(Rows, GemmThinRow, ::testing::ValuesIn(rows_that_begin({"thin_", "dots"})),
                          row_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GemmThinRow);
 
@@ -146,7 +149,7 @@ TEST_P(GemmThin16Row, OperandsThatBeginAnywhere) {
   tally.finish();
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, GemmThin16Row, ::testing::ValuesIn(rows_that_begin("thin16_")),
+INSTANTIATE_TEST_SUITE_P(Rows, GemmThin16Row, ::testing::ValuesIn(rows_that_begin({"thin16_"})),
                          row_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GemmThin16Row);
 

@@ -108,9 +108,11 @@ double least_seconds(const GemmProblem& p, const DeviceTraits& device);
 
 namespace estimate {
 
-// One more grid in a stream costs at least this.
-inline double launch_seconds(const LaunchConfig& config) {
-  return config.may_overlap ? kOverlappedLaunchSeconds : kLaunchSeconds;
+// How much longer a kernel waits for its first operands where they come from memory and not from
+// L2, and the bytes of a product from which on they do: the benchmark holds smaller ones in L2.
+constexpr double kColdSeconds = 0.75e-6, kColdBytes = 60e3;
+inline double cold_seconds(const GemmFacts& facts, const DeviceTraits& device) {
+  return kColdSeconds * std::min(1.0, facts.memory_seconds * device.memory_bandwidth / kColdBytes);
 }
 
 // Bandwidth of L2 for tiles, as a multiple of the copy bandwidth of device memory.

@@ -79,7 +79,6 @@ struct GemmFacts {
   GemmFacts(const GemmProblem& p, const DeviceTraits& device)
       : problem(p),
         operands(operands_of(p)),
-        aligned(both_aligned(p)),
         freedom(freedom_of(p.math)),
         order(p.invariant && !p.scales_only() ? order_to_keep(p, device) : nullptr),
         k(p.scales_only() ? 0.0 : static_cast<double>(p.k)) {
@@ -108,7 +107,6 @@ struct GemmFacts {
 
   const GemmProblem& problem;
   Takes operands;           // kFp32, k16Bit or kMixed
-  bool aligned;             // A and B
   Freedom freedom;          // of the math mode
   const SumOrder* order;    // that the kernel must have; nullptr: any
   double k;                 // 0 where A and B are not read

@@ -28,10 +28,6 @@ inline bool columns_aligned(const Operand& x, int64_t batch_count) {
          (x.ld & within_16_bytes) == 0 && (batch_count == 1 || (x.stride & within_16_bytes) == 0);
 }
 
-inline bool both_aligned(const GemmProblem& p) {
-  return columns_aligned(p.a, p.batch_count) && columns_aligned(p.b, p.batch_count);
-}
-
 // Whether a tensor map can describe the operand: see TensorMapShape for the rules.
 inline bool has_tensor_map(const Operand& x, int64_t batch_count) {
   constexpr int64_t kMostPitch = int64_t{1} << 36;

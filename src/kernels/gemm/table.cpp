@@ -4,6 +4,7 @@
 
 #include "host/gemm.h"
 #include "kernels/gemm/bf16x6/bf16x6.h"
+#include "kernels/gemm/dots.h"
 #include "kernels/gemm/packed.h"
 #include "kernels/gemm/sliced.h"
 #include "kernels/gemm/small.h"
@@ -161,6 +162,15 @@ constexpr GemmKernel splitk_kernel(const char* name, const GemmFigures& figures)
           with(figures, splitk_bound<Tile>(figures))};
 }
 
+constexpr GemmKernel dots_kernel(const char* name, const GemmFigures& figures) {
+  return {name,
+          kOldest,
+          kNewest,
+          configure_dots,
+          cuda_launcher<cuda::launch_gemm_dots>(),
+          with(figures, dots_bound(figures))};
+}
+
 constexpr GemmKernel tiled_kernel(const char* name, const GemmFigures& figures) {
   return {name,
           kOldest,
@@ -272,15 +282,22 @@ constexpr GemmKernel kKernels[] = {
     tma_kernel<Tma128x128, true>("streamk_128x128", {.efficiency = 0.81}),
     tma_kernel<Tma128x64, false>("tma_128x64", {.efficiency = 0.80}),
     tma_kernel<Tma128x64, true>("streamk_128x64", {.efficiency = 0.80}),
+    tma_kernel<Tma64x128, false>("tma_64x128", {.efficiency = 0.80, .store_seconds = 1.9e-10}),
+    tma_kernel<Tma64x128, true>("streamk_64x128", {.efficiency = 0.80, .store_seconds = 1.9e-10}),
+    tma_kernel<Tma128x32, false>("tma_128x32", {.efficiency = 0.80, .store_seconds = 2e-10}),
+    tma_kernel<Tma128x32, true>("streamk_128x32", {.efficiency = 0.80, .store_seconds = 2e-10}),
+    tma_kernel<Tma32x128, false>("tma_32x128", {.efficiency = 0.83, .store_seconds = 3.7e-10}),
+    tma_kernel<Tma32x128, true>("streamk_32x128", {.efficiency = 0.83, .store_seconds = 3.7e-10}),
     tma_kernel<Tma64x32, false>("tma_64x32", {.efficiency = 0.71}),
     tma_kernel<Tma64x32, true>("streamk_64x32", {.efficiency = 0.63}),
     tma_kernel<Tma32x32, false>("tma_32x32", {.efficiency = 0.635}),
     tma_kernel<Tma32x32, true>("streamk_32x32", {.efficiency = 0.635}),
     short_kernel<Short256x128>("short_256x128", {.efficiency = 0.84}),
     short_kernel<Short128x128>("short_128x128", {.efficiency = 0.84}),
-    thin_kernel<Thin1>("thin_1", {.takes = kThinFp32, .efficiency = 0.85}),
-    thin_kernel<Thin4>("thin_4", {.takes = kThinFp32, .efficiency = 0.85}),
-    thin_kernel<Thin16>("thin_16", {.takes = kThinFp32, .efficiency = 0.68}),
+    thin_kernel<Thin1>("thin_1", {.takes = kThinFp32, .efficiency = 0.96}),
+    thin_kernel<Thin4>("thin_4", {.takes = kThinFp32, .efficiency = 0.95}),
+    thin_kernel<Thin8>("thin_8", {.takes = kThinFp32, .efficiency = 0.95}),
+    thin_kernel<Thin16>("thin_16", {.takes = kThinFp32, .efficiency = 0.75}),
     thin_kernel<Thin1Of16Bit>("thin16_1", {.takes = kThin16Bit, .efficiency = 0.85}),
     thin_kernel<Thin4Of16Bit>("thin16_4", {.takes = kThin16Bit, .efficiency = 0.80}),
     thin_kernel<Thin16Of16Bit>("thin16_16", {.takes = kThin16Bit, .efficiency = 0.30}),
@@ -302,6 +319,7 @@ constexpr GemmKernel kKernels[] = {
     splitk_kernel<Tile64x32>("splitk_64x32", tile_figures::kSplitk64x32),
     splitk_kernel<Tile32x64>("splitk_32x64", tile_figures::kSplitk32x64),
     splitk_kernel<Tile32x32>("splitk_32x32", tile_figures::kSplitk32x32),
+    dots_kernel("dots", {.takes = Takes::kAny, .efficiency = 0.068, .fill_seconds = 0.1e-6}),
     tiled_kernel("tiled", tile_figures::kTiled),
     naive_kernel("naive", tile_figures::kNaive),
     {"host_cblas", 0, 0, host::configure_gemm_cblas, host::launch_gemm_cblas, {.efficiency = 0.90}},

@@ -5,10 +5,8 @@
 // covers a tile of the long side, or several in passes, and all of k or one split of it.
 #pragma once
 
-#include <algorithm>
-
 #include "kernels/gemm/cluster_sum.h"
-#include "kernels/gemm/config.h"
+#include "kernels/gemm/thin_division.h"
 
 namespace mygemm {
 
@@ -57,6 +55,13 @@ struct ThinTile : ThinWarps {
   static constexpr int kMostPasses = 4;
   // FFMA peak's time of the products, as a factor of that of multiply-adds.
   static constexpr double kProductFactor = 1.0;
+  // H200, 560 products: 9 to 16 % off. Where the long operand is K-major and the thin side is not
+  // a single column, a warp does not load while it multiplies.
+  static constexpr ThinSpeed speed(bool k_major) {
+    if (kElementBytes == 2) return {1.0, 1.2, 0.12e-6};
+    if (k_major) return {kThin == 1 ? 1.0 : 0.6, 1.0, 0.08e-6};
+    return {1.0, kThin == 1 ? 0.8 : kThin == 4 ? 1.05 : 1.45, 0.15e-6};
+  }
   // Factor of the time of loads where the long operand is not aligned. H200, elements of 16 bits
   // one by one along k: 1.3 to 1.9, of 4 x 4096 x 4097 to 15 x 13613 x 13044.
   static constexpr double misaligned(bool k_major) {
@@ -88,206 +93,12 @@ struct ThinTile : ThinWarps {
 
 using Thin1 = ThinTile<1, 4096, 8, 3>;
 using Thin4 = ThinTile<4, 1024, 8, 2>;
+using Thin8 = ThinTile<8, 1024, 4, 2>;
 using Thin16 = ThinTile<16, 512, 4, 2>;
 // Operands of 16 bits.
 using Thin1Of16Bit = ThinTile<1, 4096, 8, 3, 2>;
 using Thin4Of16Bit = ThinTile<4, 1024, 8, 2, 2>;
 using Thin16Of16Bit = ThinTile<16, 512, 16, 1, 2>;
-
-struct ThinShape {
-  bool long_is_m;        // X is op(A), Y is op(B); else the other way round
-  bool k_major;          // X is contiguous along k; else along the long side
-  int64_t extent, thin;  // of the long side and of the thin one
-};
-
-inline ThinShape thin_shape(const GemmProblem& p) {
-  ThinShape shape{};
-  shape.long_is_m = p.n <= p.m;
-  shape.extent = std::max(p.m, p.n);
-  shape.thin = std::min(p.m, p.n);
-  // A single row without gaps is contiguous along k as well.
-  shape.k_major = (shape.long_is_m ? p.transa : !p.transb) ||
-                  (shape.extent == 1 && (shape.long_is_m ? p.a.ld : p.b.ld) == 1);
-  return shape;
-}
-
-namespace thin {
-
-// k of a split are multiples of what the warps of a block load at a time.
-constexpr int64_t kKMajorStep = 128, kMNMajorStep = 64;  // powers of two
-// Blocks that a multiprocessor needs for its share of the bandwidth.
-constexpr double kBlocksToFill = 1.2;
-// Fraction of FFMA peak that products reach between loads.
-constexpr double kProductShare = 0.6;
-// Fraction of the shorter of load and compute time that is not overlapped.
-constexpr double kNotOverlapped = 0.2;
-// Bandwidth of L2, as a multiple of the copy bandwidth of device memory.
-constexpr double kL2Share = 2.0;
-// From the launch to the first loads' data, and from the last ones' to the end; H200.
-constexpr double kLatencySeconds = 1.1e-6, kThinLatencySeconds = 0.12e-6;
-// The second grid, which adds up partial sums, and the wait for it; H200.
-constexpr double kPartialsSeconds = 2.5e-6;
-// The least time of a block.
-constexpr double kBlockSeconds = 2e-6;
-
-// Smallest k of a split: with less, the partial sums cost more than a sixteenth of the loads.
-template <class Tile>
-constexpr int64_t least_k_per_split(bool k_major) {
-  return std::max<int64_t>(k_major ? kKMajorStep : kMNMajorStep, 16 * Tile::kThin);
-}
-
-// Bytes of the partial sums of one split.
-inline double split_bytes(const GemmFacts& facts) { return 4.0 * facts.area; }
-
-// The logarithm of the tile of a pass: as short as the long side allows, so that more lanes or
-// warps share k.
-template <class Tile>
-int log2_long_tile(const ThinShape& shape) {
-  const int least = Tile::rows_of_group(shape.k_major), most = Tile::most_rows(shape.k_major);
-  int log2 = 0;
-  while (1 << log2 < least || (1 << log2 < shape.extent && 1 << log2 < most)) ++log2;
-  return log2;
-}
-
-// How a product is divided into blocks, with an estimate.
-struct Division {
-  KSplit k_split = KSplit::kNone;
-  int64_t splits = 1, k_per_split = 0, passes = 1;
-  double blocks = 0, seconds = 0;
-};
-
-template <class Tile>
-class Divider {
- public:
-  Divider(const GemmKernel& kernel, const GemmFacts& facts, const DeviceTraits& device,
-          int resident, bool aligned)
-      : facts_(facts),
-        p_(facts.problem),
-        device_(device),
-        shape_(thin_shape(p_)),
-        log2_tile_(log2_long_tile<Tile>(shape_)),
-        whole_tiles_(ceil_shift(shape_.extent, log2_tile_)) {
-    slots_ = static_cast<double>(device.num_sms * resident);
-    batch_ = static_cast<double>(p_.batch_count);
-    tiles_ = static_cast<double>(std::max<int64_t>(1, whole_tiles_));
-    load_rate_ = device.memory_bandwidth * kernel.figures.efficiency;
-    if (!aligned) load_rate_ /= Tile::misaligned(shape_.k_major);
-    const double extent = static_cast<double>(shape_.extent), tile = this->tile();
-    const double thin = static_cast<double>(shape_.thin), k = facts.k;
-    // Lanes without k to load are idle.
-    const double depth = shape_.k_major ? estimate::rounded_up(k / 32.0) * 32.0 : k;
-    const auto result_bytes = static_cast<double>(element_bytes(p_.d.type));
-    bytes_ = batch_ * (Tile::kElementBytes * (extent * depth) +
-                       result_bytes * extent * thin * (p_.epilogue.beta.is(0.0f) ? 1 : 2));
-    products_ = Tile::kProductFactor * 2.0 * batch_ * k * Tile::kThin *
-                static_cast<double>(whole_tiles_) * tile;
-  }
-
-  int64_t whole_tiles() const { return whole_tiles_; }
-  int tile() const { return 1 << log2_tile_; }
-
-  // The fastest of no split, of a cluster for each tile, and of as many splits as fill the GPU
-  // once; where X is K-major also as many as let a block have its k of Y in shared memory at once,
-  // if L2 holds the partial sums.
-  Division fastest(size_t workspace_bytes, int resident) const {
-    Division best = divided(KSplit::kNone, 1);
-    const double partial = split_bytes(facts_);
-    if (p_.scales_only() || partial <= 0.0) return best;
-    const double tiles = std::max(1.0, static_cast<double>(whole_tiles_) * batch_);
-    double wanted = estimate::rounded_down(slots_ / tiles);
-    const double chunks = static_cast<double>(ceil_div(p_.k, Tile::kChunk));
-    if (shape_.k_major && chunks * partial <= 0.5 * static_cast<double>(device_.l2_bytes)) {
-      wanted = std::max(wanted, chunks);
-    }
-    // Divisors that the compiler knows.
-    const int64_t most = shape_.k_major ? p_.k / least_k_per_split<Tile>(true)
-                                        : p_.k / least_k_per_split<Tile>(false);
-    const double splits = std::min(wanted, static_cast<double>(most));
-    // Every block of a cluster stores at least one element of the tile.
-    const double in_cluster = std::min(splits, static_cast<double>(tile() * Tile::kThin));
-    unsigned log2 = 0;
-    while (2 << log2 <= in_cluster && clusters_fit(device_, resident, log2 + 1, tiles)) ++log2;
-    if (log2 > 0) {
-      const Division clustered = divided(KSplit::kCluster, int64_t{1} << log2);
-      if (clustered.seconds < best.seconds) best = clustered;
-    }
-    // Through the workspace only if that is best with an unlimited one too.
-    const double fitting =
-        std::min(splits, estimate::rounded_down(static_cast<double>(workspace_bytes) / partial));
-    if (fitting < 2.0) return best;
-    const Division all = divided(KSplit::kWorkspace, static_cast<int64_t>(splits));
-    if (all.seconds >= best.seconds) return best;
-    const Division split =
-        fitting == splits ? all : divided(KSplit::kWorkspace, static_cast<int64_t>(fitting));
-    return split.seconds < best.seconds ? split : best;
-  }
-
- private:
-  // The division into so many splits of k, or a few less.
-  Division divided(KSplit k_split, int64_t splits) const {
-    const int64_t step = shape_.k_major ? kKMajorStep : kMNMajorStep;
-    Division division;
-    division.k_per_split = p_.k;
-    if (splits > 1) {
-      division.k_split = k_split;
-      division.k_per_split = (ceil_div(p_.k, splits) + step - 1) & -step;
-      // A cluster has all its blocks, including those without k.
-      division.splits = k_split == KSplit::kCluster ? splits : ceil_div(p_.k, division.k_per_split);
-    }
-    if (division.splits == 1) division.k_split = KSplit::kNone;
-    const double grids = std::max(1.0, batch_) * static_cast<double>(division.splits);
-    // Where Y fits in shared memory, a block loads it once for all passes: no more blocks than fill
-    // the GPU are needed.
-    if (division.k_split != KSplit::kCluster && shape_.k_major &&
-        division.k_per_split <= Tile::kChunk) {
-      const double rounds = tiles_ * grids / slots_;
-      division.passes =
-          static_cast<int64_t>(std::clamp(rounds, 1.0, static_cast<double>(Tile::kMostPasses)));
-    }
-    const double runs =
-        division.passes == 1
-            ? tiles_
-            : static_cast<double>(ceil_div(static_cast<int64_t>(tiles_), division.passes));
-    division.blocks = runs * grids;
-    division.seconds = seconds(division);
-    return division;
-  }
-
-  double seconds(const Division& division) const {
-    const double k = facts_.k;
-    const double thin = static_cast<double>(shape_.thin);
-    const double share = std::min(1.0, division.blocks / (kBlocksToFill * device_.num_sms));
-    const double tiles = std::max(1.0, division.blocks / static_cast<double>(division.splits));
-    const bool loads_once = division.k_per_split <= Tile::kChunk;
-    const double loads_of_y = tiles * (loads_once ? 1.0 : static_cast<double>(division.passes));
-    const bool in_workspace = division.k_split == KSplit::kWorkspace;
-    const double partials = in_workspace ? 2.0 * static_cast<double>(division.splits) : 0.0;
-    const double l2_bytes =
-        (shape_.long_is_m ? facts_.b_bytes : facts_.a_bytes) * thin * loads_of_y * k +
-        partials * split_bytes(facts_);
-    const double loading = bytes_ / (load_rate_ * share);
-    const double multiplying = products_ / (device_.fp32_flops * kProductShare * share);
-    const double rounds = division.blocks / slots_;
-    return kLatencySeconds + kThinLatencySeconds * Tile::kThin + kOverlappedLaunchSeconds +
-           (division.k_split == KSplit::kCluster ? kClusterSeconds
-            : in_workspace                       ? kPartialsSeconds
-                                                 : 0.0) +
-           std::max({loading, multiplying, rounds * kBlockSeconds}) +
-           kNotOverlapped * std::min(loading, multiplying) +
-           l2_bytes / (device_.memory_bandwidth * kL2Share);
-  }
-
-  const GemmFacts& facts_;
-  const GemmProblem& p_;
-  const DeviceTraits& device_;
-  ThinShape shape_;
-  int log2_tile_;
-  int64_t whole_tiles_;
-  double slots_, batch_, tiles_, load_rate_;
-  double bytes_, products_;  // loaded and stored; computed
-};
-
-}  // namespace thin
 
 template <class Tile>
 const char* configure_thin(const GemmKernel& kernel, const GemmFacts& facts,
@@ -310,14 +121,15 @@ const char* configure_thin(const GemmKernel& kernel, const GemmFacts& facts,
   };
   const bool aligned = in_quads(x, shape.k_major ? p.k : shape.extent);
   const thin::Divider<Tile> divider(kernel, facts, device, config->resident, aligned);
-  const thin::Division division = divider.fastest(options.workspace_bytes, config->resident);
+  const thin::Division division = divider.fastest(options.workspace_bytes);
   if (division.blocks > static_cast<double>(kMostGridBlocks)) return kTooManyTiles;
-  config->block_m = long_is_m ? divider.tile() : Tile::kThin;
-  config->block_n = long_is_m ? Tile::kThin : divider.tile();
+  const int tile = 1 << division.log2_tile;
+  config->block_m = long_is_m ? tile : Tile::kThin;
+  config->block_n = long_is_m ? Tile::kThin : tile;
   config->block_k = Tile::kChunk;
   config->passes = static_cast<int>(division.passes);
-  const int64_t tiles = division.passes == 1 ? divider.whole_tiles()
-                                             : ceil_div(divider.whole_tiles(), division.passes);
+  const int64_t tiles =
+      division.passes == 1 ? division.tiles : ceil_div(division.tiles, division.passes);
   config->tiles_m = long_is_m ? tiles : 1;
   config->tiles_n = long_is_m ? 1 : tiles;
   config->k_split = division.k_split;
@@ -346,8 +158,9 @@ const char* configure_thin(const GemmKernel& kernel, const GemmFacts& facts,
 
 template <class Tile>
 constexpr GemmBound thin_bound(const GemmFigures& figures) {
-  return {.launches = kOverlappedLaunchSeconds + thin::kLatencySeconds +
-                      thin::kThinLatencySeconds * Tile::kThin,
+  constexpr double kColumn =
+      std::min(Tile::speed(false).column_seconds, Tile::speed(true).column_seconds);
+  return {.launches = kOverlappedLaunchSeconds + thin::kLatencySeconds + kColumn * Tile::kThin,
           .moving = 1.0 / figures.efficiency,
           .moves_long = true,
           .not_overlapped = thin::kNotOverlapped,

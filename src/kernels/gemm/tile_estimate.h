@@ -10,13 +10,10 @@
 
 namespace mygemm::estimate {
 
-// How much longer a kernel waits for its first operands where they come from memory and not from
-// L2, and the bytes of a product from which on they do: the benchmark holds smaller ones in L2.
-constexpr double kColdSeconds = 0.75e-6, kColdBytes = 60e3;
 // The time of a copy to shared memory, in multiply-adds at FFMA peak.
 constexpr double kCopyMultiplyAdds = 2.0;
-// Added to the time of an element's store where columns of D are not aligned.
-constexpr double kMisalignedStoreSeconds = 0.5e-10;
+// Added to the time of an element's store where columns of D are not aligned; rows: of a tile.
+constexpr double misaligned_store_seconds(int rows) { return rows >= 128 ? 1e-10 : 0.5e-10; }
 
 // Properties of a kernel's blocks that its estimate needs besides its Config and its figures.
 struct TileKernel {
@@ -38,14 +35,28 @@ constexpr double tile_multiply_adds(double efficiency, const TileKernel& kernel)
   return Tile::kBlockM * Tile::kBlockN / efficiency + kCopyMultiplyAdds * copies;
 }
 
-// Seconds for `tiles` block tiles of depth k on the whole GPU. All tiles of a multiprocessor share
-// its multiply-adds and its stores; each round of resident blocks has the latency of its k steps
-// besides. With launches that depend on may_overlap, estimates were farther off.
-//
-// Sets may_overlap. The blocks of a grid that begins early go where the one before leaves room
-// first, and pile up there: a multiprocessor may be full while others have none of them. Where that
-// costs more than it saves, the grid begins when the other one has ended. H200, 44 x 15895 x 103 in
-// sliced_64x64 (249 blocks, up to four on a multiprocessor): 16.0 us piled up, 13.6 us without.
+// Block tiles of the busiest multiprocessor.
+inline double tiles_on_sm(double tiles, const DeviceTraits& device) {
+  return std::max(1.0, rounded_up(tiles / device.num_sms));
+}
+
+// Whether a grid should begin before the one before it has ended, where `resident` tiles of
+// tile_seconds each fit a multiprocessor. The blocks of such a grid go where the one before leaves
+// room first, and pile up there: a multiprocessor may be full while others have none of them. Where
+// that costs more than it saves, the grid begins when the other one has ended. H200, 44 x 15895 x
+// 103 in sliced_64x64 (249 blocks, up to four on a multiprocessor): 16.0 us piled up, 13.6 us
+// without.
+inline bool may_overlap(double tiles, double resident, double tile_seconds,
+                        const DeviceTraits& device) {
+  const double room = std::max(0.0, resident - tiles_on_sm(tiles, device));
+  return 2.0 * tiles <= device.num_sms ||
+         room * tile_seconds <= kLaunchSeconds - kOverlappedLaunchSeconds;
+}
+
+// Seconds for `tiles` block tiles of depth k on the whole GPU; sets may_overlap. All tiles of a
+// multiprocessor share its multiply-adds and its stores; each round of resident blocks has the
+// latency of its k steps besides. With launches that depend on may_overlap, estimates were farther
+// off.
 template <class Tile>
 double tile_seconds(GemmConfig* config, const GemmFigures& figures, const TileKernel& kernel,
                     const GemmFacts& facts, double tiles, double k, const DeviceTraits& device) {
@@ -54,7 +65,7 @@ double tile_seconds(GemmConfig* config, const GemmFigures& figures, const TileKe
   const double k_seconds =
       2.0 * tile_multiply_adds<Tile>(figures.efficiency, kernel) / facts.sm_flops;
   const double resident = config->resident * kernel.tiles_per_block;
-  const double on_sm = std::max(1.0, rounded_up(tiles / device.num_sms));
+  const double on_sm = tiles_on_sm(tiles, device);
   const double rounds = on_sm <= resident ? 1.0 : rounded_up(on_sm / resident);
 
   // A warp stores 32 rows of a column at once, however few of them are inside.
@@ -62,7 +73,8 @@ double tile_seconds(GemmConfig* config, const GemmFigures& figures, const TileKe
   const auto rows = static_cast<double>(std::min<int64_t>(kM, whole_warps));
   const auto columns = static_cast<double>(std::min<int64_t>(kN, p.n));
   const double store_element =
-      figures.store_seconds + (columns_aligned(p.d, p.batch_count) ? 0.0 : kMisalignedStoreSeconds);
+      figures.store_seconds +
+      (columns_aligned(p.d, p.batch_count) ? 0.0 : misaligned_store_seconds(kM));
   const double stores = on_sm * rows * columns * store_element + figures.column_seconds * columns;
 
   const double steps = rounded_up(k / Tile::kBlockK);
@@ -70,14 +82,11 @@ double tile_seconds(GemmConfig* config, const GemmFigures& figures, const TileKe
                            (rounds - 1.0) * figures.round_seconds;
   const double l2_bytes = tiles * (kM * facts.a_bytes + kN * facts.b_bytes) * k;
   const double from_l2 = l2_bytes / (device.memory_bandwidth * kL2OverMemory);
-  const double cold = std::min(1.0, facts.memory_seconds * device.memory_bandwidth / kColdBytes);
 
-  const double room = std::max(0.0, resident - on_sm);
-  const double piled_up = room * (k * k_seconds + kPiledElementSeconds * kM * kN);
   config->may_overlap =
-      2.0 * tiles <= device.num_sms || piled_up <= kLaunchSeconds - kOverlappedLaunchSeconds;
+      may_overlap(tiles, resident, k * k_seconds + kPiledElementSeconds * kM * kN, device);
   const double busy = std::max(computing, from_l2), moving = facts.memory_seconds;
-  return kOverlappedLaunchSeconds + figures.fill_seconds + cold * kColdSeconds +
+  return kOverlappedLaunchSeconds + figures.fill_seconds + cold_seconds(facts, device) +
          std::max(busy, moving) + kernel.not_overlapped * std::min(busy, moving);
 }
 

@@ -97,27 +97,30 @@ const char* configure_warptiled(const GemmKernel& kernel, const GemmFacts& facts
 namespace estimate {
 
 // Split-K products, fitted to 765 on an H200, k from 512 on; estimates are 8 to 10 % off there.
-// What does not depend on sizes: first loads, last stores, and the latency of the second kernel.
+// First loads, last stores and the latency of the second kernel, which do not depend on sizes.
 constexpr double kSplitKSeconds = 2.8e-6;
 // Bandwidth of the partial sums, each written and read once, over that of device memory.
 constexpr double kPartialsOverMemory = 0.7;
 
+// The time of a tile's products at the kernel's efficiency, of k_per_split k.
+template <class Tile>
+double splitk_tile_seconds(const GemmFigures& figures, const GemmFacts& facts,
+                           int64_t k_per_split) {
+  return 2.0 * Tile::kBlockM * Tile::kBlockN * static_cast<double>(k_per_split) /
+         (facts.sm_flops * figures.efficiency);
+}
+
 // The time of `splits` of k_per_split k, from the start of the first kernel on. A step takes
-// step_seconds, and the time at the kernel's efficiency for each tile of the multiprocessor
-// besides. *piled_up: how much longer the steps take where as many blocks as reside on a
-// multiprocessor pile up there; see tile_seconds().
+// step_seconds besides the products of all tiles of the multiprocessor.
 template <class Tile>
 double splitk_seconds(const GemmFigures& figures, const GemmFacts& facts, double tiles,
-                      int64_t splits, int64_t k_per_split, int resident, const DeviceTraits& device,
-                      double* piled_up) {
-  constexpr double kStepFlops = 2.0 * Tile::kBlockM * Tile::kBlockN * Tile::kBlockK;
-  const double tile_step = kStepFlops / (facts.sm_flops * figures.efficiency);
+                      int64_t splits, int64_t k_per_split, const DeviceTraits& device) {
   const double steps = static_cast<double>(k_per_split) / Tile::kBlockK;
   const double parts = static_cast<double>(splits);
-  const double on_sm = rounded_up(tiles * parts / device.num_sms);
-  *piled_up = tiles * parts <= 0.5 * device.num_sms ? 0.0 : steps * (resident - on_sm) * tile_step;
+  const double products =
+      tiles_on_sm(tiles * parts, device) * splitk_tile_seconds<Tile>(figures, facts, k_per_split);
   const double partial_bytes = 8.0 * facts.area * parts;  // written, then read
-  return overlapped(kSplitKSeconds + steps * (figures.step_seconds + on_sm * tile_step),
+  return overlapped(kSplitKSeconds + steps * figures.step_seconds + products,
                     facts.memory_seconds) +
          partial_bytes / (device.memory_bandwidth * kPartialsOverMemory);
 }
@@ -151,15 +154,16 @@ const char* configure_splitk(const GemmKernel& kernel, const GemmFacts& facts,
     if (fitting < static_cast<size_t>(tried)) tried = static_cast<int64_t>(fitting);
     if (tried == splits) continue;
     const int64_t k_per_split = ceil_div(ceil_div(p.k, Tile::kBlockK), tried) * Tile::kBlockK;
-    double piled_up = 0;
-    const double seconds = estimate::splitk_seconds<Tile>(
-        kernel.figures, facts, tiles, tried, k_per_split, config->resident, device, &piled_up);
+    const double seconds =
+        estimate::splitk_seconds<Tile>(kernel.figures, facts, tiles, tried, k_per_split, device);
     if (seconds >= least) continue;
     least = seconds;
     splits = tried;
     config->k_per_split = k_per_split;
-    config->may_overlap = piled_up <= kLaunchSeconds - kOverlappedLaunchSeconds;
   }
+  config->may_overlap = estimate::may_overlap(
+      tiles * static_cast<double>(splits), config->resident,
+      estimate::splitk_tile_seconds<Tile>(kernel.figures, facts, config->k_per_split), device);
   config->k_split = KSplit::kWorkspace;
   config->splits = splits;
   config->blocks *= splits;

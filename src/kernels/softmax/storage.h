@@ -33,10 +33,9 @@ using BlockClusterStorage = PartsOfRow<32>;
 
 // Wide_cluster kernel: a part is a run.
 constexpr int kWideClusterWarps = 16;
-using RunsOfRow = PartsOfRow<kWideClusterWarps * 16>;
 struct WideClusterStorage {
-  RunsOfRow runs;
-  MaxSum lane[kWideClusterWarps][32];  // of each warp, where it holds one tile; else not there
+  PartsOfRow<kWideClusterWarps * 16> runs;
+  MaxSum lane[kWideClusterWarps][32];  // of each warp, where it holds one tile
 };
 
 constexpr int kNaiveThreads = 128;

@@ -119,20 +119,13 @@ struct WideTile {
 
   __device__ __forceinline__ void load_from(const SoftmaxProblem& p, const WideRow<Format>& row,
                                             int64_t tile) {
-    start_loads(p, row, tile);
-    await_loads(p, row, tile);
-  }
-  // The same in two steps. Nothing in the first one waits for memory, so that a warp may start the
-  // loads of several tiles.
-  __device__ __forceinline__ void start_loads(const SoftmaxProblem& p, const WideRow<Format>& row,
-                                              int64_t tile) {
     const TilePlace<Format> at = row.place(tile);
     load(x, row.address(p.in, tile), p.in.type, at, kBackward ? 0.0f : missing_x(p));
-    if constexpr (kBackward) load(dy[0], row.address(p.dy, tile), p.dy.type, at, 0.0f);
-  }
-  __device__ __forceinline__ void await_loads(const SoftmaxProblem& p, const WideRow<Format>& row,
-                                              int64_t tile) {
-    if constexpr (!kBackward) adjust_x(p, x, row.place(tile));
+    if constexpr (kBackward) {
+      load(dy[0], row.address(p.dy, tile), p.dy.type, at, 0.0f);
+    } else {
+      adjust_x(p, x, at);
+    }
   }
   __device__ __forceinline__ void add_to(LaneSum& sum, const SoftmaxProblem& p,
                                          const Scale& scale) {

@@ -51,6 +51,7 @@ const char* configure_softmax_wide_cluster(const SoftmaxKernel& kernel, const So
   const auto seconds = [&](const Holding& holding) {
     const int warps_of_sm = holding.tiles == 1 ? 32 : 16;
     const int at_once = device.clusters[log2_blocks] * std::max(1, warps_of_sm / holding.warps);
+    // From the launch of a cluster to that of the next one; H200.
     const double cluster_seconds = holding.tiles == 1 ? 0.08e-6 : 0.13e-6;
     return rounded_up(facts.work.rows / at_once) * holding.row_seconds * (p.backward ? 0.75 : 1.0) +
            std::max(bytes_seconds, cluster_seconds * facts.work.rows);
@@ -66,7 +67,7 @@ const char* configure_softmax_wide_cluster(const SoftmaxKernel& kernel, const So
   config->blocks = p.rows << log2_blocks;
   config->cluster_blocks = 1 << log2_blocks;
   config->threads = 32 * best.warps;
-  config->shared_bytes = best.tiles > 1 ? sizeof(RunsOfRow) : sizeof(WideClusterStorage);
+  config->shared_bytes = sizeof(WideClusterStorage);
   config->seconds = kLaunchSeconds + seconds(best);
   return nullptr;
 }

@@ -34,17 +34,14 @@ __global__ void __launch_bounds__(32 * kWideClusterWarps, kHeld > 1 ? 1 : 2)
   WideTile<Format, kBackward> tile[kHeld];
 #pragma unroll
   for (int i = 0; i < kHeld; ++i) {
-    if (first + i < end) tile[i].start_loads(p, row, first + i);
+    if (first + i < end) tile[i].load_from(p, row, first + i);
   }
   const Scale scale(p, Format::kAccurate);
   LaneSum sum;
   float maximum[kHeld];  // against which the exponentials of a tile were computed
 #pragma unroll
   for (int i = 0; i < kHeld; ++i) {
-    if (first + i < end) {
-      tile[i].await_loads(p, row, first + i);
-      tile[i].add_to(sum, p, scale);
-    }
+    if (first + i < end) tile[i].add_to(sum, p, scale);
     maximum[i] = sum.seen.maximum;
   }
   if constexpr (kHeld == 1) {

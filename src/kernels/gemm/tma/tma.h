@@ -54,14 +54,21 @@ using Tma256x128 = TmaTile<256, 128, 16, 64, 64, 16, 8, 1, 7>;
 // Where those leave multiprocessors idle.
 using Tma128x128 = TmaTile<128, 128, 16, 64, 32, 8, 8, 1, 8>;
 using Tma128x64 = TmaTile<128, 64, 16, 64, 32, 8, 8, 2, 8>;
+// One side of 17 to 64, the other of thousands: nothing of a tile lies outside of D along it.
+using Tma64x128 = TmaTile<64, 128, 16, 64, 32, 8, 8, 2, 8>;
+using Tma128x32 = TmaTile<128, 32, 16, 64, 32, 8, 8, 4, 12>;
+using Tma32x128 = TmaTile<32, 128, 16, 32, 64, 8, 8, 4, 12>;
 using Tma64x32 = TmaTile<64, 32, 16, 64, 32, 8, 8, 8, 16>;
 using Tma32x32 = TmaTile<32, 32, 16, 32, 32, 8, 4, 8, 24>;
 
 namespace tma {
 
-// The time of a copy of 4 bytes, in multiply-adds of the multiprocessor: of a K-major operand, and
-// of a misaligned one.
-constexpr double kTransposingCopy = 7.5, kShiftedCopy = 8.5;
+// The time of a copy of 4 bytes, in multiply-adds of the multiprocessor: of a K-major operand, more
+// where a side of the tile is 32 and the other 128, and of a misaligned one.
+template <class Tile>
+constexpr double kTransposingCopy =
+    Tile::kBlockM == 4 * Tile::kBlockN || Tile::kBlockN == 4 * Tile::kBlockM ? 10.0 : 7.5;
+constexpr double kShiftedCopy = 8.5;
 
 // Operands that are MN-major come by tensor map, both of them or none.
 inline void configure_loads(const GemmProblem& p, GemmConfig* config) {
@@ -78,7 +85,7 @@ inline void configure_loads(const GemmProblem& p, GemmConfig* config) {
 // Factor of a k step's time where producers copy an operand 4 bytes at a time: a K-major one, or
 // both where one is misaligned.
 template <class Tile>
-double step_factor(const GemmConfig& config, double transposing_copy = kTransposingCopy) {
+double step_factor(const GemmConfig& config, double transposing_copy = kTransposingCopy<Tile>) {
   const bool shifted = config.load_a == OperandLoad::kCopy4 || config.load_b == OperandLoad::kCopy4;
   const double copied = (config.load_a == OperandLoad::kTensorMap ? 0 : Tile::kBlockM) +
                         (config.load_b == OperandLoad::kTensorMap ? 0 : Tile::kBlockN);
@@ -95,8 +102,10 @@ const char* configure_tma(const GemmKernel& kernel, const GemmFacts& facts,
     return reason;
   }
   tma::configure_loads(facts.problem, config);
-  config->seconds = persistent::seconds<Tile>(*config, kernel.figures,
-                                              tma::step_factor<Tile>(*config), facts, device);
+  const double store = persistent::store_seconds<Tile>() +
+                       kernel.figures.store_seconds * Tile::kBlockM * Tile::kBlockN;
+  config->seconds = persistent::seconds<Tile>(
+      *config, kernel.figures, tma::step_factor<Tile>(*config), facts, device, store);
   return nullptr;
 }
 
