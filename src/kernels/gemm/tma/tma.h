@@ -55,7 +55,9 @@ using Tma256x128 = TmaTile<256, 128, 16, 64, 64, 16, 8, 1, 7>;
 using Tma128x128 = TmaTile<128, 128, 16, 64, 32, 8, 8, 1, 8>;
 using Tma128x64 = TmaTile<128, 64, 16, 64, 32, 8, 8, 2, 8>;
 // One side of 17 to 64, the other of thousands: nothing of a tile lies outside of D along it.
-using Tma64x128 = TmaTile<64, 128, 16, 64, 32, 8, 8, 2, 8>;
+// k steps of 8, with which the compiler chooses registers well (multiply.cuh) for fused epilogues,
+// too.
+using Tma64x128 = TmaTile<64, 128, 8, 64, 32, 8, 8, 2, 16>;
 using Tma128x32 = TmaTile<128, 32, 16, 64, 32, 8, 8, 4, 12>;
 using Tma32x128 = TmaTile<32, 128, 16, 32, 64, 8, 8, 4, 12>;
 using Tma64x32 = TmaTile<64, 32, 16, 64, 32, 8, 8, 8, 16>;
