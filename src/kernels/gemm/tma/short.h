@@ -73,7 +73,9 @@ template <class Tile>
 const char* configure_short(const GemmKernel& kernel, const GemmFacts& facts,
                             const DeviceTraits& device, const PlanOptions& options,
                             GemmConfig* config) {
-  if (facts.problem.fused || facts.problem.scales_only()) return tma::kNotFused;
+  if (facts.problem.fused || facts.problem.scales_only()) {
+    return "something else than alpha * sum + beta * D is stored";
+  }
   if (const char* reason = persistent::schedule<Tile>(facts, device, options, false, config)) {
     return reason;
   }

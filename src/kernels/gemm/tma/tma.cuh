@@ -102,10 +102,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
 template <class Tile, OperandLoad kLoadA, OperandLoad kLoadB>
 struct TmaKernels {
   static auto of(bool fused) {
-    if constexpr (Tile::kFuses) {
-      if (fused) return gemm_tma<Tile, kLoadA, kLoadB, true>;
-    }
-    return gemm_tma<Tile, kLoadA, kLoadB, false>;
+    return fused ? gemm_tma<Tile, kLoadA, kLoadB, true> : gemm_tma<Tile, kLoadA, kLoadB, false>;
   }
 };
 
