@@ -29,12 +29,19 @@ __device__ __forceinline__ void leave_run(const Scale& scale, const CrossEntropy
   }
 }
 
-// Blocks of a multiprocessor for which the compiler limits the registers.
-template <class Format>
-constexpr int kBlocks = Format::kWidths == Widths::kFp32 ? 2 : 1;
+// Blocks of a multiprocessor for which the compiler limits the registers. (With 64 of them the held
+// logits of 16 bits would be spilled before SM 90.)
+template <class Format, bool kHeld>
+__device__ __host__ constexpr int register_blocks() {
+  if (Format::kWidths == Widths::kFp32) return 2;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  if (kHeld && Format::kWidths == Widths::k16Bit) return 2;
+#endif
+  return 1;
+}
 
 template <class Format, bool kHeld>
-__global__ void __launch_bounds__(kRowThreads, kBlocks<Format>)
+__global__ void __launch_bounds__(kRowThreads, (register_blocks<Format, kHeld>()))
     cross_entropy_block(const CrossEntropyProblem p, const WideRows rows) {
   auto& shared = shared_storage<RowStorage>();
   const SoftmaxProblem s = p.softmax();
@@ -52,10 +59,10 @@ __global__ void __launch_bounds__(kRowThreads, kBlocks<Format>)
     const TargetPlace<Format> place(target, row);
     WideTile<Format, false> tile;
     float maximum = -INFINITY;  // that the exponentials in `tile` are against
-    const auto add = [&](LaneLoss<Format>& lane, int64_t t) {
+    const auto add = [&](LaneLoss<Format>& lane, int t) {
       tile.load_from(s, row, t);
       if (t == place.tile) {
-        const float taken = place.take(tile.x);
+        const float taken = place.take(tile.x, p.x.type);
         if (threadIdx.x % 32 == 0) shared.target = taken;
       }
       maximum = lane.add(p, scale, tile.x, t, row.place(t), place);
@@ -67,8 +74,9 @@ __global__ void __launch_bounds__(kRowThreads, kBlocks<Format>)
     } else {
       for (int run = warp; run < rows.runs; run += warps) {
         LaneLoss<Format> lane;
-        const int64_t first = rows.first_tile(run), end = rows.first_tile(run + 1);
-        for (int64_t t = first; t < end; ++t) add(lane, t);
+        const auto first = static_cast<int>(rows.first_tile(run));
+        const auto end = static_cast<int>(rows.first_tile(run + 1));
+        for (int t = first; t < end; ++t) add(lane, t);
         leave_run(scale, p, lane, run, shared);
       }
     }
@@ -78,22 +86,31 @@ __global__ void __launch_bounds__(kRowThreads, kBlocks<Format>)
     if (p.label_smoothing > 0.0f) {
       mean = combine_means(rows.runs, [&](int run) { return shared.mean[run]; });
     }
-    const LossParts parts = parts_of<kWideExp<Format>>(scale, target, others, shared.target);
+    const LossParts parts = parts_of<kLossExp<Format>>(scale, target, others, shared.target);
     if (threadIdx.x == 0) store_loss(p, r, target, parts, mean);
-    const auto write = [&](const RowGradient& gradient, int64_t t) {
-      finish_tile<Format>(scale, tile.x, maximum, gradient);
+    const auto write = [&](const RowGradient& gradient, int t) {
+      if constexpr (Format::kKeepsFloats) {
+        finish_tile<Format>(scale, tile.x, maximum, gradient);
+      } else {
+        finish_logits<Format>(p, scale, tile.x, gradient);
+      }
       store(tile.x, row.address(p.dx, t), p.dx.type, row.place(t));
       if (t == place.tile) write_target(p, gradient, r, target, place);
     };
     if (p.has_gradient()) {
-      const RowGradient gradient = gradient_of_row(p, scale, target, parts, p.weight(r));
+      const RowGradient gradient =
+          gradient_of_row<kLossExp<Format>>(p, scale, target, parts, p.weight(r));
       if constexpr (kHeld) {
         write(gradient, warp);
       } else {
         __syncthreads();  // the target is read before it is written again
-        for (int64_t t = warp; t < rows.tiles; t += warps) {
-          LaneLoss<Format> lane;  // for the exponentials alone
-          add(lane, t);
+        for (int t = warp; t < rows.tiles; t += warps) {
+          if constexpr (Format::kKeepsFloats) {
+            LaneLoss<Format> lane;  // for the exponentials alone
+            add(lane, t);
+          } else {
+            tile.load_from(s, row, t);
+          }
           write(gradient, t);
         }
       }
@@ -105,7 +122,7 @@ __global__ void __launch_bounds__(kRowThreads, kBlocks<Format>)
 template <bool kHeld>
 Status launch_rows(const CrossEntropyProblem& p, const CrossEntropyConfig& config,
                    const LaunchContext& context) {
-  return with_kept_format(config.shape, [&](auto format) {
+  return with_wide_format(config.shape, [&](auto format) {
     return launch(context, cross_entropy_block<decltype(format), kHeld>, config, p, config.rows);
   });
 }

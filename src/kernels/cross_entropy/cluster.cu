@@ -15,9 +15,9 @@
 namespace mygemm {
 namespace {
 
-// Whether exponentials are kept in the slot in place of logits; cheap ones are computed twice.
+// Whether exponentials are kept in the slot in place of logits; else they are computed twice.
 template <class Format>
-constexpr bool kWritesBack = Format::kWidest == 4 && Format::kNarrowest == 4;
+constexpr bool kWritesBack = Format::kWidths == Widths::kFp32;
 
 // A row that a warp adds up, and what it has added so far.
 template <class Format>
@@ -90,7 +90,8 @@ struct Warp {
     load(x, slot(add_at.slot), p.x.type, all(), 0.0f);
     const TileOfRow<Format> tile(work.row, number);
     if (!tile.full()) mask<Format>(x, tile.place(), p.x.type, -INFINITY);
-    maxima[add_at.slot * 32] = work.loss.add(p, scale, x, number, tile.place(), work.place);
+    const float maximum = work.loss.add(p, scale, x, number, tile.place(), work.place);
+    if constexpr (Format::kKeepsFloats) maxima[add_at.slot * 32] = maximum;
     if constexpr (kWritesBack<Format>) store(x, slot(add_at.slot), p.x.type, all());
     add_at.advance(used_slots);
   }
@@ -99,9 +100,13 @@ struct Warp {
                                              const RowGradient& gradient, int next_row) {
     Tile<Format> e;
     load(e, slot(write_at.slot), p.x.type, all(), 0.0f);
-    const float maximum = maxima[write_at.slot * 32];
-    if constexpr (!kWritesBack<Format>) tile_exponentials(p, scale, e, maximum);
-    finish_tile<Format>(scale, e, maximum, gradient);
+    if constexpr (Format::kKeepsFloats) {
+      const float maximum = maxima[write_at.slot * 32];
+      if constexpr (!kWritesBack<Format>) tile_exponentials(p, scale, e, maximum);
+      finish_tile<Format>(scale, e, maximum, gradient);
+    } else {
+      finish_logits<Format>(p, scale, e, gradient);
+    }
     free_slot(next_row);
     const int number = own.first + k;
     const TileOfRow<Format> tile(work.row, number);
@@ -180,7 +185,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
       const float mean = warp_reduce<Sum>(now.loss.mean);
       send(&exchange.mean[own.first_run], &exchange.barrier, __float_as_uint(mean));
     }
-    const int64_t target_tile = now.place.tile;
+    const int target_tile = now.place.tile;
     const bool has_target = own.first <= target_tile && target_tile < own.first + own.count;
     if (has_target || (own.first_run == 0 && target_tile < 0)) {
       send(&exchange.target, &exchange.barrier, __float_as_uint(now.logit));
@@ -199,10 +204,11 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
     // Broadcast from one lane, so that the compiler knows the value to be warp-uniform.
     after_next = ptx::warp_uniform(static_cast<int>(exchange.row_after_next));
     const MaxSum others = combine_runs<false>(warp.scale, exchange.run, cluster_runs);
-    const LossParts parts = parts_of<kWideExp<Format>>(
+    const LossParts parts = parts_of<kLossExp<Format>>(
         warp.scale, now.target, others, __uint_as_float(static_cast<unsigned>(exchange.target)));
     if (p.has_gradient()) {
-      const RowGradient gradient = gradient_of_row(p, warp.scale, now.target, parts, weight);
+      const RowGradient gradient =
+          gradient_of_row<kLossExp<Format>>(p, warp.scale, now.target, parts, weight);
       for (int k = 0; k < own.count; ++k) {
         warp.write_tile(now, k, gradient, warp.load_row == number ? next : after_next);
       }
@@ -238,7 +244,7 @@ Status cuda::launch_cross_entropy_cluster(const CrossEntropyProblem& p,
     CUDA_TRY(cudaMemsetAsync(counter, 0, config.workspace_bytes, context.stream));
   }
   return with_packs(config.shape.widths, [&](auto format) {
-    return launch(context, cross_entropy_cluster<Kept<decltype(format)>>, config, p, config.rows,
+    return launch(context, cross_entropy_cluster<decltype(format)>, config, p, config.rows,
                   config.ring, counter);
   });
 }

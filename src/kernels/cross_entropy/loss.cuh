@@ -96,12 +96,18 @@ __device__ __forceinline__ void store_loss(const CrossEntropyProblem& p, int64_t
   if (p.lse) p.lse[row] = lse_of(parts);
 }
 
+// kExp: Exp::kDirect for gradients of 16 bits.
+template <Exp kExp = Exp::kPolynomial>
 __device__ __forceinline__ RowGradient gradient_of_row(const CrossEntropyProblem& p,
                                                        const Scale& scale, const Target& of,
                                                        const LossParts& parts, float weight) {
   RowGradient row{parts.shift, parts.power, 0.0f, 0.0f, 0.0f, 0.0f, of.ignored};
-  const RowFactor one =
-      factor_of<Exp::kPolynomial>(p.softmax(), scale, MaxTotal<double>{0.0f, sum_of(parts)});
+  RowFactor one;
+  if constexpr (kExp == Exp::kDirect) {
+    one = {ptx::reciprocal_approx(parts.others + parts.own), 0.0f};
+  } else {
+    one = factor_of<kExp>(p.softmax(), scale, MaxTotal<double>{0.0f, sum_of(parts)});
+  }
   row.target = -fmaf(parts.others, one.high, parts.others * one.low);
   if (p.label_smoothing > 0.0f) {
     const float share = p.label_smoothing / static_cast<float>(p.cols);

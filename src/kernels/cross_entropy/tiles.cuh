@@ -7,33 +7,21 @@
 
 namespace mygemm {
 
-// A format of softmax whose packs are kept as floats, and whose exponentials are those of FP32: the
-// loss is FP32 whatever the logits are. Exponentials are computed once and kept.
+// Packs in FP32 are replaced by their exponentials, which are computed once, by the polynomial. Packs
+// of 16 bits stay logits, in half the registers: the gradient takes two instructions for each.
 template <class Format>
-struct Kept : Format {
-  static constexpr bool kKeepsFloats = true, kAccurate = true;
-  static constexpr int kWords = Format::kPack;
-};
-// In gradients of 16 bits the polynomial would not be seen.
-template <class Format>
-constexpr Exp kWideExp<Kept<Format>> = Format::kWidest == 4 ? Exp::kPolynomial : Exp::kDirect;
-
-// Calls body with the format for rows of the shape.
-template <class Body>
-auto with_kept_format(const RowShape& shape, Body body) {
-  return with_wide_format(shape, [&](auto format) { return body(Kept<decltype(format)>{}); });
-}
+constexpr Exp kLossExp = Format::kAccurate ? Exp::kPolynomial : Exp::kDirect;
 
 // The tile, lane and element of a lane that the target is; no tile where there is none.
 template <class Format>
 struct TargetPlace {
-  int64_t tile;
+  int tile;
   int element;  // of this lane; -1: another lane's
   int lane;
 
   __device__ __forceinline__ TargetPlace(const Target& target, const WideRow<Format>& row) {
     const int64_t column = target.column + row.shift;
-    tile = target.column < 0 ? -1 : column / WideRow<Format>::kTileColumns;
+    tile = target.column < 0 ? -1 : static_cast<int>(column / WideRow<Format>::kTileColumns);
     const int within = static_cast<int>(column % WideRow<Format>::kTileColumns);
     const int pack = within / Format::kPack;
     lane = pack % 32;
@@ -42,9 +30,9 @@ struct TargetPlace {
                   : -1;
   }
   // Takes the target's logit out of its tile, which then has -inf there; every lane gets it.
-  __device__ __forceinline__ float take(Tile<Format>& x) const {
+  __device__ __forceinline__ float take(Tile<Format>& x, mygemmDataType_t type) const {
     float taken = 0.0f;
-    change_all(x, MYGEMM_R_32F, [&](float v, int k, int i) {
+    change_all(x, type, [&](float v, int k, int i) {
       const bool is_target = k * Format::kPack + i == element;
       taken = is_target ? v : taken;
       return is_target ? -INFINITY : v;
@@ -53,8 +41,8 @@ struct TargetPlace {
   }
 };
 
-// The exponentials of a tile in place of its logits, of which `maximum` is the largest, and their
-// sum.
+// The exponentials of a tile in FP32 in place of its logits, of which `maximum` is the largest, and
+// their sum.
 template <class Format>
 __device__ __forceinline__ float tile_exponentials(const CrossEntropyProblem& p, const Scale& scale,
                                                    Tile<Format>& x, float maximum) {
@@ -63,7 +51,7 @@ __device__ __forceinline__ float tile_exponentials(const CrossEntropyProblem& p,
     change_all(x, MYGEMM_R_32F, [&](float v, int, int) { return v - to.shift; });
   }
   to.shift = 0.0f;
-  return exponentials<kWideExp<Format>>(p.softmax(), scale, x, to);
+  return exponentials<kLossExp<Format>>(p.softmax(), scale, x, to);
 }
 
 // A lane's contribution to a run: the sum of exponentials, and of all logits but the target's where
@@ -73,22 +61,54 @@ struct LaneLoss {
   LaneSum sum;
   float mean = 0.0f;
 
-  // Adds a tile of logits without the target's, whose exponentials replace them, and returns the
-  // maximum that they are against: the tile's own. `at` says which logits belong to the row; the
-  // others are -inf.
+  // Adds a tile of logits without the target's and returns the largest, which the exponentials are
+  // against. `at` says which logits belong to the row; the others are -inf.
   template <class Place>
   __device__ __forceinline__ float add(const CrossEntropyProblem& p, const Scale& scale,
-                                       Tile<Format>& x, int64_t tile, const Place& at,
+                                       Tile<Format>& x, int tile, const Place& at,
                                        const TargetPlace<Format>& place) {
     if (p.label_smoothing > 0.0f) {
       add_to_mean(p, x, at, tile == place.tile ? place.element : -1);
     }
     const float maximum = largest(p.softmax(), x);
-    sum.add_part<false>(scale, {maximum, tile_exponentials(p, scale, x, maximum)});
+    if constexpr (Format::kKeepsFloats) {
+      sum.add_part<false>(scale, {maximum, tile_exponentials(p, scale, x, maximum)});
+    } else {
+      add_logits(p, scale, x, maximum);
+    }
     return maximum;
   }
 
  private:
+  __device__ __forceinline__ void add_logits(const CrossEntropyProblem& p, const Scale& scale,
+                                             Tile<Format>& x, float maximum) {
+    const Reference to(scale, maximum);
+    const auto sum_of_all = [&](const Reference& reference) {
+      float total = 0.0f;
+      with_type<Format>(p.x.type, [&](auto zero) {
+        constexpr int kPacks = tile_packs(Format::kPack);
+        float part[kPacks];
+#pragma unroll
+        for (int k = 0; k < kPacks; ++k) {
+          float e[Format::kPack];
+#pragma unroll
+          for (int i = 0; i < Format::kPack; ++i) e[i] = element_of<decltype(zero)>(x.word[k], i);
+          subtract(e, reference);
+          take_exponentials<kLossExp<Format>>(scale, e, reference);
+          part[k] = sum_of<Format::kPack>(e);
+        }
+        total = sum_of<kPacks>(part);
+      });
+      return total;
+    };
+    const bool huge = to.shift != 0.0f || Reference(scale, sum.seen.maximum).shift != 0.0f;
+    if (__any_sync(0xffffffffu, huge)) [[unlikely]] {
+      sum.add_part<false>(scale, {maximum, sum_of_all(to)});
+    } else {
+      const Reference power_alone(0.0f, to.power);  // without a subtraction for each element
+      sum.add_ordinary_part(scale, {maximum, sum_of_all(power_alone)}, to.power);
+    }
+  }
   template <class Place>
   __device__ __forceinline__ void add_to_mean(const CrossEntropyProblem& p, const Tile<Format>& x,
                                               const Place& at, int target) {
@@ -96,7 +116,7 @@ struct LaneLoss {
 #pragma unroll
     for (int k = 0; k < tile_packs(Format::kPack); ++k) {
       float value[Format::kPack];
-      x.get(k, MYGEMM_R_32F, value);
+      x.get(k, p.x.type, value);
 #pragma unroll
       for (int i = 0; i < Format::kPack; ++i) {
         const bool counts = at.has(k, i) && k * Format::kPack + i != target;
@@ -106,18 +126,50 @@ struct LaneLoss {
   }
 };
 
-// The gradient of a tile in place of its exponentials, which are against the Reference of
+// The gradient of a tile in FP32 in place of its exponentials, which are against the Reference of
 // `maximum`.
 template <class Format>
 __device__ __forceinline__ void finish_tile(const Scale& scale, Tile<Format>& e, float maximum,
                                             const RowGradient& row) {
   const float own = weight(scale, maximum, Reference(row.shift, row.power));
   const float high = row.high * own, low = row.low * own;
-  change_all(e, MYGEMM_R_32F, [&](float v, int, int) {
-    return fmaf(v, high, Format::kWidest == 4 ? fmaf(v, low, row.constant) : row.constant);
-  });
+  change_all(e, MYGEMM_R_32F,
+             [&](float v, int, int) { return fmaf(v, high, fmaf(v, low, row.constant)); });
   if (row.ignored) change_all(e, MYGEMM_R_32F, [](float, int, int) { return 0.0f; });
 }
+
+// The gradient of a tile of 16 bits in place of its logits.
+template <class Format>
+__device__ __forceinline__ void finish_logits(const CrossEntropyProblem& p, const Scale& scale,
+                                              Tile<Format>& x, const RowGradient& row) {
+  const auto change = [&](auto gradient) {
+    with_type<Format>(p.x.type, [&](auto x_zero) {
+      with_type<Format>(p.dx.type, [&](auto dx_zero) {
+#pragma unroll
+        for (auto& word : x.word) {
+#pragma unroll
+          for (int i = 0; i < Format::kPack; i += 2) {
+            const float low = gradient(element_of<decltype(x_zero)>(word, i));
+            const float high = gradient(element_of<decltype(x_zero)>(word, i + 1));
+            set_element<decltype(dx_zero)>(word, i, bits_of(from_float<decltype(dx_zero)>(low)));
+            set_element<decltype(dx_zero)>(word, i + 1,
+                                           bits_of(from_float<decltype(dx_zero)>(high)));
+          }
+        }
+      });
+    });
+  };
+  const Reference power_alone(0.0f, row.power), whole(row.shift, row.power);
+  const auto gradient_of = [&](float v, const Reference& to) {
+    return fmaf(exponential_of<kLossExp<Format>>(scale, v - to.shift, to), row.high, row.constant);
+  };
+  if (__any_sync(0xffffffffu, row.shift != 0.0f || row.ignored)) [[unlikely]] {
+    change([&](float v) { return row.ignored ? 0.0f : gradient_of(v, whole); });
+  } else {
+    change([&](float v) { return gradient_of(v, power_alone); });
+  }
+}
+
 // The target's gradient, by the lane that has written its pack.
 template <class Format>
 __device__ __forceinline__ void write_target(const CrossEntropyProblem& p, const RowGradient& row,
