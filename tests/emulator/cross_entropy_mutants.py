@@ -3,18 +3,31 @@
 from mutant_list import Mutant
 
 LOSS_FACTORS = "Rows/CrossEntropyRow.OutputsAndFactors/"
+LOSS_HUGE = "Rows/CrossEntropyRow.HugeLogits/"
 LOSS_SHAPES = "Rows/CrossEntropyRow.ShapesAndLayouts/"
 
 LOSS_BLOCK = "kernels/cross_entropy/block.cu"
 LOSS_CLUSTER = "kernels/cross_entropy/cluster.cu"
+LOSS_NARROW = "kernels/cross_entropy/narrow.cu"
+LOSS_TILES = "kernels/cross_entropy/tiles.cuh"
 
 CROSS_ENTROPY_MUTANTS = [
     Mutant("cross entropy block: sums are written before they are empty", LOSS_BLOCK,
-           "if (kHeld) __syncthreads();", "", LOSS_SHAPES + "block"),
+           "__syncthreads();", "", LOSS_SHAPES + "block", occurrence=1, occurrences=4),
+    Mutant("cross entropy block: 16-bit logits of a huge row are not shifted", LOSS_TILES,
+           "row.shift != 0.0f || row.ignored", "row.ignored", LOSS_HUGE + "block",
+           compiled=LOSS_BLOCK),
+    Mutant("cross entropy block: 16-bit logits of a huge tile are not shifted", LOSS_TILES,
+           "to.shift != 0.0f || Reference", "false && Reference", LOSS_HUGE + "block",
+           compiled=LOSS_BLOCK),
+    Mutant("cross entropy reread: the tile ahead is not the next run's first", LOSS_BLOCK,
+           "t + 1 < end ? t + 1 : then", "t + 1", LOSS_SHAPES + "reread"),
+    Mutant("cross entropy narrow: the target's logit is the first lane's", LOSS_NARROW,
+           "first_lane + (target_column & (lanes - 1))", "first_lane", LOSS_SHAPES + "narrow"),
     Mutant("cross entropy reread: no barrier", LOSS_BLOCK,
            "__syncthreads();", "", LOSS_FACTORS + "reread", occurrence=2, occurrences=4),
     Mutant("cross entropy reread: no barrier before the next row", LOSS_BLOCK,
-           "__syncthreads();", "", LOSS_FACTORS + "reread", occurrence=4, occurrences=4,
+           "if (gridDim.x < p.rows) __syncthreads();", "", LOSS_FACTORS + "reread",
            few_blocks=True),
     Mutant("cross entropy cluster: always the same slot refilled", LOSS_CLUSTER,
            "write_at.advance(used_slots);", "", LOSS_SHAPES + "cluster", few_blocks=True),

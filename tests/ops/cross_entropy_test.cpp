@@ -45,9 +45,10 @@ TEST_P(CrossEntropyRow, ShapesAndLayouts) {
   std::vector<LossCase> cases;
   const int64_t many = kBuild == Build::kGpu ? 700 : 9;
   for (const Shape& shape :
-       {Shape{1, 1}, Shape{5, 2}, Shape{130, 7}, Shape{3, 31}, Shape{4, 512}, Shape{3, 513},
-        Shape{2, 1024}, Shape{2, 1025}, Shape{2, 8192}, Shape{3, 8193}, Shape{1, 16385},
-        Shape{2, 32771}, Shape{many, 33001}, Shape{1, 66016}, Shape{3, 131079}}) {
+       {Shape{1, 1}, Shape{5, 2}, Shape{130, 7}, Shape{3, 16}, Shape{3, 31}, Shape{70, 33},
+        Shape{9, 100}, Shape{7, 256}, Shape{4, 512}, Shape{3, 513}, Shape{2, 1024}, Shape{2, 1025},
+        Shape{2, 8192}, Shape{3, 8193}, Shape{1, 16385}, Shape{2, 32771}, Shape{many, 33001},
+        Shape{1, 66016}, Shape{3, 131079}}) {
     for (const int64_t padding : {0, 1, 8}) {
       if (kBuild == Build::kEmulated && padding == 8 && shape.cols > 9000) continue;
       LossCase test;
@@ -146,11 +147,15 @@ TEST_P(CrossEntropyRow, LabelSmoothingAndZLoss) {
 
 // ignore_index may be a class.
 TEST_P(CrossEntropyRow, IgnoredClass) {
-  LossCase test;
-  test.rows = 12;
-  test.cols = 3;
-  test.ignore_index = 1;
-  run({test});
+  std::vector<LossCase> cases;
+  for (const int64_t cols : {3, 600}) {
+    LossCase test;
+    test.rows = 12;
+    test.cols = cols;
+    test.ignore_index = 1;
+    cases.push_back(test);
+  }
+  run(cases);
 }
 
 // Masked, undefined and extreme rows, each beside a row of ordinary numbers; as the target, the
@@ -205,7 +210,10 @@ TEST_P(CrossEntropyRow, HugeLogits) {
       for (const int64_t target : {0, 1}) {
         if (target == 0 && scale > 2e38) continue;  // the loss itself is larger than FP32 has
         test.first_target = target;
-        cases.push_back(test);
+        for (const mygemmDataType_t type : {MYGEMM_R_32F, MYGEMM_R_16BF}) {
+          test.in = test.out = type;
+          cases.push_back(test);
+        }
       }
     }
   }

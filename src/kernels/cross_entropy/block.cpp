@@ -20,6 +20,7 @@ const char* configure_cross_entropy_block(const CrossEntropyKernel& kernel,
                                           const CrossEntropyFacts& facts,
                                           const DeviceTraits& device, const PlanOptions&,
                                           CrossEntropyConfig* config) {
+  if (facts.narrow()) return kNarrowReason;
   if (facts.rows.tiles > kRowThreads / 32) {
     return "a row has more columns than a block's registers hold";
   }
@@ -32,6 +33,7 @@ const char* configure_cross_entropy_reread(const CrossEntropyKernel& kernel,
                                            const CrossEntropyFacts& facts,
                                            const DeviceTraits& device, const PlanOptions&,
                                            CrossEntropyConfig* config) {
+  if (facts.narrow()) return kNarrowReason;
   configure_rows(facts, config);
   config->seconds = twice_read_seconds(facts, kernel.figures.efficiency, device);
   return nullptr;

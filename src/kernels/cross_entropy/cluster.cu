@@ -103,7 +103,7 @@ struct Warp {
     if constexpr (Format::kKeepsFloats) {
       const float maximum = maxima[write_at.slot * 32];
       if constexpr (!kWritesBack<Format>) tile_exponentials(p, scale, e, maximum);
-      finish_tile<Format>(scale, e, maximum, gradient);
+      finish_tile(scale, e, maximum, gradient);
     } else {
       finish_logits<Format>(p, scale, e, gradient);
     }

@@ -20,6 +20,7 @@ struct CrossEntropyConfig : LaunchConfig {
   RowShape shape;    // selects the instantiation; kernels for GPUs
   WideRows rows;     // kernels that divide rows: runs > 0 means their order of summation
   ClusterRing ring;  // cluster
+  NarrowLoss narrow;
 };
 
 }  // namespace mygemm

@@ -6,6 +6,8 @@
 
 namespace mygemm {
 
+constexpr const char* kNarrowReason = "rows as narrow as these are the narrow kernel's";
+
 // Kernels in which a block, alone, reads a row twice; once, where there is no gradient.
 inline double twice_read_seconds(const CrossEntropyFacts& facts, double efficiency,
                                  const DeviceTraits& device) {

@@ -17,6 +17,8 @@ struct CrossEntropyFacts {
     if (!p.has_gradient()) work.written = 0.0;
   }
 
+  bool narrow() const { return problem.cols <= kMostNarrowLossColumns; }
+
   const CrossEntropyProblem& problem;
   SoftmaxProblem softmax;  // whose rows lie as those of the problem
   RowShape shape;

@@ -14,6 +14,10 @@ const char* configure_cross_entropy_cluster(const CrossEntropyKernel&, const Cro
 const char* configure_cross_entropy_block(const CrossEntropyKernel&, const CrossEntropyFacts&,
                                           const DeviceTraits&, const PlanOptions&,
                                           CrossEntropyConfig*);
+// A few lanes of a warp hold a row in registers.
+const char* configure_cross_entropy_narrow(const CrossEntropyKernel&, const CrossEntropyFacts&,
+                                           const DeviceTraits&, const PlanOptions&,
+                                           CrossEntropyConfig*);
 // A block reads a row twice.
 const char* configure_cross_entropy_reread(const CrossEntropyKernel&, const CrossEntropyFacts&,
                                            const DeviceTraits&, const PlanOptions&,
@@ -28,6 +32,8 @@ Status launch_cross_entropy_cluster(const CrossEntropyProblem&, const CrossEntro
                                     const LaunchContext&);
 Status launch_cross_entropy_block(const CrossEntropyProblem&, const CrossEntropyConfig&,
                                   const LaunchContext&);
+Status launch_cross_entropy_narrow(const CrossEntropyProblem&, const CrossEntropyConfig&,
+                                   const LaunchContext&);
 Status launch_cross_entropy_reread(const CrossEntropyProblem&, const CrossEntropyConfig&,
                                    const LaunchContext&);
 Status launch_cross_entropy_naive(const CrossEntropyProblem&, const CrossEntropyConfig&,

@@ -48,4 +48,15 @@ struct alignas(16) LossStorage {
 
 constexpr int kNaiveLossThreads = 128;
 
+// Narrow kernel. Its order of summation is another one than that of wider rows, so other kernels
+// refuse rows of up to as many columns: a row's bits depend on its width, not on the number of
+// rows.
+// (32 elements in half the lanes: 1.5 times as long at 256 columns of fp32, H200.)
+constexpr int kNarrowLossThreads = 128, kMostNarrowLossElements = 16;
+constexpr int64_t kMostNarrowLossColumns = 32 * kMostNarrowLossElements;
+struct NarrowLoss {
+  int log2_lanes = 0;  // neighbouring lanes of a warp that hold a row
+  int elements = 0;    // of each: 4, 8 or 16
+};
+
 }  // namespace mygemm

@@ -7,8 +7,9 @@
 
 namespace mygemm {
 
-// Packs in FP32 are replaced by their exponentials, which are computed once, by the polynomial. Packs
-// of 16 bits stay logits, in half the registers: the gradient takes two instructions for each.
+// Packs in FP32 are replaced by their exponentials, which are computed once, by the polynomial.
+// Packs of 16 bits stay logits, in half the registers: the gradient takes two instructions for
+// each.
 template <class Format>
 constexpr Exp kLossExp = Format::kAccurate ? Exp::kPolynomial : Exp::kDirect;
 
@@ -20,14 +21,13 @@ struct TargetPlace {
   int lane;
 
   __device__ __forceinline__ TargetPlace(const Target& target, const WideRow<Format>& row) {
-    const int64_t column = target.column + row.shift;
-    tile = target.column < 0 ? -1 : static_cast<int>(column / WideRow<Format>::kTileColumns);
-    const int within = static_cast<int>(column % WideRow<Format>::kTileColumns);
-    const int pack = within / Format::kPack;
-    lane = pack % 32;
-    element = static_cast<int>(threadIdx.x % 32) == lane
-                  ? pack / 32 * Format::kPack + within % Format::kPack
-                  : -1;
+    constexpr unsigned kTile = WideRow<Format>::kTileColumns, kPack = Format::kPack;
+    const auto column = static_cast<uint64_t>(target.column + row.shift);
+    const unsigned within = static_cast<unsigned>(column) % kTile, pack = within / kPack;
+    tile = target.column < 0 ? -1 : static_cast<int>(column / kTile);
+    lane = static_cast<int>(pack % 32);
+    element =
+        threadIdx.x % 32 == pack % 32 ? static_cast<int>(pack / 32 * kPack + within % kPack) : -1;
   }
   // Takes the target's logit out of its tile, which then has -inf there; every lane gets it.
   __device__ __forceinline__ float take(Tile<Format>& x, mygemmDataType_t type) const {
@@ -43,9 +43,9 @@ struct TargetPlace {
 
 // The exponentials of a tile in FP32 in place of its logits, of which `maximum` is the largest, and
 // their sum.
-template <class Format>
+template <class Format, int kPacks>
 __device__ __forceinline__ float tile_exponentials(const CrossEntropyProblem& p, const Scale& scale,
-                                                   Tile<Format>& x, float maximum) {
+                                                   Packs<Format, kPacks>& x, float maximum) {
   Reference to(scale, maximum);
   if (__any_sync(0xffffffffu, to.shift != 0.0f)) {
     change_all(x, MYGEMM_R_32F, [&](float v, int, int) { return v - to.shift; });
@@ -128,9 +128,9 @@ struct LaneLoss {
 
 // The gradient of a tile in FP32 in place of its exponentials, which are against the Reference of
 // `maximum`.
-template <class Format>
-__device__ __forceinline__ void finish_tile(const Scale& scale, Tile<Format>& e, float maximum,
-                                            const RowGradient& row) {
+template <class Format, int kPacks>
+__device__ __forceinline__ void finish_tile(const Scale& scale, Packs<Format, kPacks>& e,
+                                            float maximum, const RowGradient& row) {
   const float own = weight(scale, maximum, Reference(row.shift, row.power));
   const float high = row.high * own, low = row.low * own;
   change_all(e, MYGEMM_R_32F,

@@ -36,8 +36,6 @@ namespace thin {
 
 // k of a split are multiples of what the warps of a block load at a time.
 constexpr int64_t kKMajorStep = 128, kMNMajorStep = 64;  // powers of two
-// Tiles, for each block that resides at once, with which shorter tiles are not tried.
-constexpr double kEnoughTiles = 1.0;
 // The part of the bandwidth that is lost where multiprocessors have different numbers of blocks,
 // and the part that is left where there are more clusters than one for each place. H200: products
 // of a matrix and a vector, 1000 to 16384 a side, in 200 tiles and splits of k.
@@ -123,7 +121,7 @@ class Divider {
       tiling.log2_tile = log2;
       tiling.tiles = ceil_shift(shape_.extent, log2);
       try_splits(tiling, workspace_bytes, &best);
-      if (static_cast<double>(tiling.tiles) * batch_ >= kEnoughTiles * slots_) break;
+      if (static_cast<double>(tiling.tiles) * batch_ >= slots_) break;  // a block for each place
     }
     return best;
   }
