@@ -7,8 +7,9 @@ The results are of `mygemm-bench --all-kernels --json RESULT.json --count 300 sg
 random,squares,ops`, all of one machine and in one math mode. Kernels are compared by their
 medians. Prints
 
-- the plan check: how often the plan chose the fastest kernel or one within 5 % of it, where it lost
-  most, and for each kernel how often it was chosen and how often it was the fastest;
+- the plan check: how often the plan chose the fastest kernel or one within 5 % of it, by class of
+  shapes and where it lost most, and for each kernel how often it was chosen and how often it was
+  the fastest;
 - our speed over each library's, and where it is least;
 - measured over estimated time of each kernel, short and long calls apart, and by op and alignment;
 - figures for src/kernels/gemm/table.cpp that would bring estimates closer to measurements.
@@ -133,12 +134,40 @@ def mean(ratios):
     return f"{statistics.geometric_mean(ratios):.3f}" if ratios else "-"
 
 
+def shape_class(shape):
+    """What a user would call the product; its side of M x N that is shorter decides first."""
+    shorter = min(shape["m"], shape["n"])
+    if shape["batch"] > 1:
+        return "batches"
+    if shorter == 1:
+        return "vectors"
+    if shorter <= 16:
+        return "a side of 2 to 16"
+    if shorter <= 64:
+        return "a side of 17 to 64"
+    if shape["k"] <= 250:
+        return "k up to 250"
+    return "long k, few results" if shape["m"] * shape["n"] < 250000 else "long k, many results"
+
+
+def print_losses_by_class(cases):
+    losses = collections.defaultdict(list)
+    for case in cases:
+        losses[shape_class(case.shape), misaligned(case.shape)].append(case.loss())
+    print_table("Chosen / fastest kernel by class",
+                ["class", "A and B", "cases", "geometric mean", "within 5 %", "worst"],
+                [[name, "misaligned" if odd else "aligned", str(len(sample)), mean(sample),
+                  f"{100 * sum(loss <= WITHIN for loss in sample) / len(sample):.0f} %",
+                  f"{max(sample):.2f}"] for (name, odd), sample in sorted(losses.items())])
+
+
 def print_plan_check(cases):
     losses = [case.loss() for case in cases]
     good = sum(loss <= WITHIN for loss in losses)
     print(f"Plan check: {len(cases)} cases; the chosen kernel is within 5 % of the fastest in "
           f"{100 * good / len(cases):.1f} %; geometric mean {mean(losses)}, "
           f"worst {max(losses):.2f}")
+    print_losses_by_class(cases)
     worst = sorted((case for case in cases if case.loss() > 1), key=Case.loss, reverse=True)[:WORST]
     lines = []
     for case in worst:

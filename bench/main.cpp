@@ -60,6 +60,12 @@ void add_common_options(CLI::App* app, Request* request) {
   app->add_option("--min-time", request->min_time_ms,
                   "milliseconds of a group, at least; 1 on a GPU, 10 on the host")
       ->check(CLI::NonNegativeNumber);
+  static const std::vector<std::pair<std::string, Launches>> launches = {
+      {"by_length", Launches::kByLength},
+      {"graph", Launches::kGraph},
+      {"stream", Launches::kStream}};
+  add_choice(app, "--launches", &o.timer.launches, launches,
+             "how calls reach a GPU; by_length: short ones by graphs, long ones in a stream");
   app->add_flag("--hot", o.hot, "one copy of the operands, found in cache if they fit");
   app->add_option("--force", o.force, "a kernel to use, by name");
   app->add_flag("--all-kernels", o.all_kernels, "measure every kernel that can run");

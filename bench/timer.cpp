@@ -119,8 +119,11 @@ std::vector<Timing> time_alternating(const Machine& machine, const std::vector<C
     groups.back().warm_up();
     fastest = std::min(fastest, groups.back().estimate());
   }
+  const bool graphs = options.launches == Launches::kByLength
+                          ? fastest < kGraphBelowSeconds
+                          : options.launches == Launches::kGraph;
   for (Group& group : groups) {
-    if (machine.cuda() && fastest < kGraphBelowSeconds) {
+    if (machine.cuda() && graphs) {
       group.capture(options.min_seconds, sets);
     } else {
       group.set_size(options.min_seconds);

@@ -14,8 +14,16 @@ namespace bench {
 // Enqueues (GPU) or makes (host) call number `i`, which selects its copies of the operands.
 using Call = std::function<void(int64_t i)>;
 
+// How the calls of a group reach a GPU.
+enum class Launches {
+  kByLength,  // a graph if the fastest contender takes under about 20 us, else a stream
+  kGraph,     // replays of a captured graph: the kernels alone
+  kStream     // calls in a stream: short ones cost what the host takes to enqueue them
+};
+
 struct TimerOptions {
   int groups = 7;
+  Launches launches = Launches::kByLength;
   double min_seconds = 1e-3;  // of a group
 };
 
@@ -27,8 +35,7 @@ struct Timing {
 };
 
 // One Timing per call, in order. Every call is warmed up; then each of `groups` rounds times one
-// group of every contender. If the fastest takes under about 20 us on a GPU, groups are replays of
-// a captured graph. `sets`: copies of the operands, which a graph uses all.
+// group of every contender. `sets`: copies of the operands, which a graph uses all.
 std::vector<Timing> time_alternating(const Machine& machine, const std::vector<Call>& calls,
                                      int64_t sets, const TimerOptions& options);
 

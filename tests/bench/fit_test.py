@@ -21,7 +21,8 @@ PROGRAM = LIBRARY = ""
 CASES = 12  # measured
 SHAPES = 250  # made up
 SLOWER, MORE_US = 1.25, 6.0  # what the made-up kernels take in place of their estimates
-HEADINGS = ["Plan check: ", "Chosen / fastest kernel", "Kernels", "Our speed over that of",
+HEADINGS = ["Plan check: ", "Chosen / fastest kernel by class", "Chosen / fastest kernel, worst",
+            "Kernels", "Our speed over that of",
             "Measured / estimated, calls of under 10 µs",
             "Measured / estimated, calls of 10 µs and more",
             "Measured / estimated of calls that multiply", "Proposals"]
@@ -114,6 +115,10 @@ class MadeUp(unittest.TestCase):
     def test_kernels_that_are_slower_by_a_constant(self):
         for _, proposals in self.proposals("seconds"):
             self.assertAlmostEqual(proposals["seconds"][1] * 1e6, MORE_US)
+
+    def test_every_shape_has_a_class(self):
+        names = {fit.shape_class(case.shape) for case in self.cases}
+        self.assertLess({"a side of 2 to 16", "k up to 250", "long k, many results"}, names)
 
     def test_planning_again(self):
         self.assertTrue(any(case.loss() > fit.WITHIN for case in self.cases))
