@@ -135,7 +135,7 @@ def mean(ratios):
 
 
 def shape_class(shape):
-    """What a user would call the product; its side of M x N that is shorter decides first."""
+    """The name of a kind of product; the shorter side of D decides first."""
     shorter = min(shape["m"], shape["n"])
     if shape["batch"] > 1:
         return "batches"
