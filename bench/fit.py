@@ -134,6 +134,10 @@ def mean(ratios):
     return f"{statistics.geometric_mean(ratios):.3f}" if ratios else "-"
 
 
+def percent_within(losses):
+    return 100 * sum(loss <= WITHIN for loss in losses) / len(losses)
+
+
 def shape_class(shape):
     """The name of a kind of product; the shorter side of D decides first."""
     shorter = min(shape["m"], shape["n"])
@@ -157,15 +161,14 @@ def print_losses_by_class(cases):
     print_table("Chosen / fastest kernel by class",
                 ["class", "A and B", "cases", "geometric mean", "within 5 %", "worst"],
                 [[name, "misaligned" if odd else "aligned", str(len(sample)), mean(sample),
-                  f"{100 * sum(loss <= WITHIN for loss in sample) / len(sample):.0f} %",
-                  f"{max(sample):.2f}"] for (name, odd), sample in sorted(losses.items())])
+                  f"{percent_within(sample):.0f} %", f"{max(sample):.2f}"]
+                 for (name, odd), sample in sorted(losses.items())])
 
 
 def print_plan_check(cases):
     losses = [case.loss() for case in cases]
-    good = sum(loss <= WITHIN for loss in losses)
     print(f"Plan check: {len(cases)} cases; the chosen kernel is within 5 % of the fastest in "
-          f"{100 * good / len(cases):.1f} %; geometric mean {mean(losses)}, "
+          f"{percent_within(losses):.1f} %; geometric mean {mean(losses)}, "
           f"worst {max(losses):.2f}")
     print_losses_by_class(cases)
     worst = sorted((case for case in cases if case.loss() > 1), key=Case.loss, reverse=True)[:WORST]
