@@ -41,8 +41,7 @@ __device__ __forceinline__ void cp_async_16_kept(void* shared, const void* globa
 #endif
 }
 
-// cp.async.cg 16 bytes as above, of which the first `valid` floats, 0 to 4, are read; the others
-// become zeros.
+// The same, of which the first `valid` floats, 0 to 4, are read; the others become zeros.
 __device__ __forceinline__ void cp_async_first_of_16(void* shared, const void* global, int valid) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   const float* from = static_cast<const float*>(global);
@@ -57,7 +56,7 @@ __device__ __forceinline__ void cp_async_first_of_16(void* shared, const void* g
   *static_cast<float4*>(shared) = quad;
 #else
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global),
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global),
                "r"(4 * valid)
                : "memory");
 #endif

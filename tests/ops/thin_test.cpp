@@ -95,7 +95,7 @@ TEST_P(GemmThinRow, BatchesAndDeviceScalars) {
   batch.pointer_mode = MYGEMM_POINTER_MODE_DEVICE;
   for (const Form form : {Form::kStrided, Form::kPointers}) {
     batch.form = form;
-    run({{1, 70, 600}, {4, 33, 1030}, {40, 11, 520}}, kWorkspace, batch);
+    run({{1, 70, 600}, {4, 33, 1030}, {40, 11, 520}, {40, 11, 20}}, kWorkspace, batch);
   }
 }
 
@@ -105,11 +105,11 @@ TEST_P(GemmThinRow, NothingIsReadThatIsNotNeeded) {
   gemm.pointer_mode = MYGEMM_POINTER_MODE_DEVICE;
   gemm.alpha = 0;
   gemm.poisoned_inputs = true;
-  run({{1, 70, 600}, {4, 33, 1030}, {40, 11, 520}}, kWorkspace, gemm);
+  run({{1, 70, 600}, {4, 33, 1030}, {40, 11, 520}, {40, 11, 20}}, kWorkspace, gemm);
   gemm = {};
   gemm.beta = 0;
   gemm.poisoned_c = true;
-  run({{1, 70, 600}, {4, 33, 1030}, {40, 11, 520}}, kWorkspace, gemm);
+  run({{1, 70, 600}, {4, 33, 1030}, {40, 11, 520}, {40, 11, 20}}, kWorkspace, gemm);
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, GemmThinRow, ::testing::ValuesIn(rows_that_begin({"thin_", "dots"})),

@@ -48,12 +48,24 @@ int64_t splits(const char* name, int64_t m, int64_t n, int64_t k, const char* de
 }
 
 TEST(SlicedSplits, AreAsManyAsResideAtOnce) {
-  EXPECT_EQ(splits("sliced_32x16", 32, 16, 100000, "H200"), 8);
-  // Clusters of 8, 4 and 2 on an H200: 15, 30 and 66, of two blocks a multiprocessor each.
-  EXPECT_EQ(splits("sliced_32x16", 32 * 30, 16, 100000, "H200"), 8);
-  EXPECT_EQ(splits("sliced_32x16", 32 * 31, 16, 100000, "H200"), 4);
-  EXPECT_EQ(splits("sliced_32x16", 32 * 61, 16, 100000, "H200"), 2);
-  EXPECT_EQ(splits("sliced_32x16", 32 * 133, 16, 100000, "H200"), 1);
+  // Clusters of 16, 8, 4 and 2 on an H200: 7, 15, 30 and 66, of three blocks a multiprocessor each.
+  EXPECT_EQ(splits("sliced_32x16", 32 * 21, 16, 100000, "H200"), 16);
+  EXPECT_EQ(splits("sliced_32x16", 32 * 22, 16, 100000, "H200"), 8);
+  EXPECT_EQ(splits("sliced_32x16", 32 * 46, 16, 100000, "H200"), 4);
+  EXPECT_EQ(splits("sliced_32x16", 32 * 91, 16, 100000, "H200"), 2);
+  EXPECT_EQ(splits("sliced_32x16", 32 * 199, 16, 100000, "H200"), 1);
+}
+
+TEST(SlicedSplits, HaveRoomForNoMoreBlocksThanResideAtOnce) {
+  const DeviceTraits& h200 = *find_device("H200");
+  for (const int expected : {1, 2, 3}) {
+    const auto config = configured(gemm_kernel("sliced_32x16"),
+                                   gemm(false, false, 32 * 7 * expected, 16, 100000), h200, {});
+    ASSERT_TRUE(config);
+    EXPECT_EQ(config->resident, expected);
+    EXPECT_EQ(residency(h200.sm, config->threads, static_cast<int>(config->shared_bytes), 32),
+              expected);
+  }
 }
 
 TEST(SlicedSplits, AreNoShorterThanPays) {

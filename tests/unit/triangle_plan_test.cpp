@@ -34,7 +34,7 @@ TEST(TrianglePlan, LargeOnesAreDivided) {
 }
 
 TEST(TrianglePlan, SmallOnesAreWholeOrOfOneKernel) {
-  EXPECT_EQ(divided(100, 20000, kWorkspace).block, 100);
+  EXPECT_EQ(divided(100, 50000, kWorkspace).block, 100);
   EXPECT_EQ(divided(64, 64, kWorkspace).block, 0);
   EXPECT_EQ(divided(1024, 64, kWorkspace).block, 0);
 }

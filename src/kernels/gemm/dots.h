@@ -1,58 +1,72 @@
-// The dots kernel, for products of few results or of short sums: configuration, launch. Pure.
+// The dots kernels, for products of few results or of short sums: configuration, launch. Pure.
 #pragma once
 
 #include "kernels/gemm/config.h"
 
 namespace mygemm {
 
-// A group of lanes, a power of two, computes a result straight from global memory: its lanes share
-// k, and nothing of the operands is kept in shared memory.
+// A group of lanes, a power of two, computes kColumns neighbouring results of a row straight from
+// global memory: its lanes share k, and nothing of the operands is kept in shared memory.
+template <int kColumns_, int kUnrolled_, int kMostLanes_>
 struct DotsGroup {
-  static constexpr int kUnrolled = 8;  // k of a lane whose loads are in flight at once
-  static constexpr int kMostLanes = 1024;
+  static constexpr int kColumns = kColumns_;
+  static constexpr int kUnrolled = kUnrolled_;  // k of a lane whose loads are in flight at once
+  static constexpr int kMostLanes = kMostLanes_;
   static constexpr int kThreads = 256;  // of a block, where a group has no more lanes
+  // Lanes of a multiprocessor that reside at once, as registers allow.
+  static constexpr int kResidentLanes = 1024;
   static constexpr int kWarpSums = 32;  // in shared memory
+  // Longer sums of several columns take several times their estimate, and other kernels are faster.
+  static constexpr int64_t kMostK = kColumns == 1 ? 0x7ffffffe : 24;
+  // Fraction of the time of the memory traffic that is not overlapped; fitted as below.
+  static constexpr double kNotOverlapped = kColumns == 1 ? 0.23 : 0.55;
 };
+
+// For few results: a group may be a whole block.
+using Dots1 = DotsGroup<1, 8, 1024>;
+// For short sums of many results: an element of A is loaded once for so many of them.
+using Dots4 = DotsGroup<4, 4, 8>;
 
 namespace dots {
 
 // The lanes of a group, as a power of two: as many as load all k at once, as long as the lanes of
-// all groups reside at once, a block of 1024 on each multiprocessor.
-inline unsigned log2_lanes(double results, int64_t k, int num_sms) {
-  const double most = static_cast<double>(num_sms) * DotsGroup::kMostLanes;
+// all groups reside at once.
+template <class Group>
+unsigned log2_lanes(double groups, int64_t k, int num_sms) {
+  const double most = static_cast<double>(num_sms) * Group::kResidentLanes;
   unsigned log2 = 0;
-  while (1 << log2 < DotsGroup::kMostLanes && k > DotsGroup::kUnrolled << log2 &&
-         results * static_cast<double>(2 << log2) <= most) {
+  while (1 << log2 < Group::kMostLanes && k > Group::kUnrolled << log2 &&
+         groups * static_cast<double>(2 << log2) <= most) {
     ++log2;
   }
   return log2;
 }
 
-// Fitted to 280 products of 1 to 12 us on an H200; estimates are 13 % off. The addition over the
-// warps of a group.
+// Fitted on an H200 to 280 products of 1 to 12 us, with an error of 13 %, and for groups of 4
+// columns to 84 of 2 to 15 us, with an error of 12 %. The addition over the warps of a group.
 constexpr double kWarpsSeconds = 0.25e-6;
 // FFMA peak's operations in the additional time of a warp's loads of a k for each line of memory
 // that they touch.
 constexpr double kLineFlops = 26;
 // Bandwidth of L2 for what the blocks load, over that of device memory.
 constexpr double kL2Share = 2.8;
-// Fraction of the time of the memory traffic that is not overlapped.
-constexpr double kNotOverlapped = 0.23;
 
-// Rows and columns of D that so many neighbouring results lie in.
+// Rows and columns of D that the results of so many neighbouring groups lie in.
 struct Patch {
   int64_t rows, columns;
 };
-inline Patch patch_of(const GemmProblem& p, int64_t results) {
-  const int64_t rows = std::clamp<int64_t>(p.m, 1, results);
+template <class Group>
+Patch patch_of(const GemmProblem& p, int64_t groups) {
+  const int64_t rows = std::clamp<int64_t>(p.m, 1, groups);
   const double columns = static_cast<double>(p.n) * static_cast<double>(p.batch_count);
-  const int64_t wanted = ceil_div(results, rows);
+  const int64_t wanted = ceil_div(groups, rows) * Group::kColumns;
   return {rows, columns < static_cast<double>(wanted) ? static_cast<int64_t>(columns) : wanted};
 }
 
 // Lines of memory that a warp's loads of a k touch.
-inline double lines_of_warp(const GemmProblem& p, int lanes) {
-  const Patch patch = patch_of(p, 32 / lanes);
+template <class Group>
+double lines_of_warp(const GemmProblem& p, int lanes) {
+  const Patch patch = patch_of<Group>(p, 32 / lanes);
   return static_cast<double>((p.transa ? patch.rows : lanes) + (p.transb ? lanes : patch.columns));
 }
 
@@ -71,24 +85,32 @@ inline double bytes_of_k(const GemmFacts& facts, const Patch& of_block) {
          bytes(!p.transb, of_block.columns, facts.b_bytes, p.b.ld);
 }
 
+// FFMA peak's operations in the time of a warp's loads of a k and their multiply-adds, besides.
+template <class Group>
+constexpr double warp_flops(const GemmFigures& figures) {
+  return 2.0 * 32 * Group::kColumns / figures.efficiency;
+}
+
 }  // namespace dots
 
-inline const char* configure_dots(const GemmKernel& kernel, const GemmFacts& facts,
-                                  const DeviceTraits& device, const PlanOptions&,
-                                  GemmConfig* config) {
+template <class Group>
+const char* configure_dots(const GemmKernel& kernel, const GemmFacts& facts,
+                           const DeviceTraits& device, const PlanOptions&, GemmConfig* config) {
   const GemmProblem& p = facts.problem;
   if (facts.area >= 0x1p31) return "2^31 results and more";
-  if (p.k >= 0x7fffffff) return "k of 2^31 - 1 and more";
-  const unsigned log2_lanes = dots::log2_lanes(facts.area, p.k, device.num_sms);
+  if (p.k > Group::kMostK) return "k is too long";
+  const auto columns = static_cast<double>(ceil_div(p.n, Group::kColumns));
+  const double groups = static_cast<double>(p.m) * columns * static_cast<double>(p.batch_count);
+  const unsigned log2_lanes = dots::log2_lanes<Group>(groups, p.k, device.num_sms);
   const int lanes = 1 << log2_lanes;
-  config->threads = std::max(DotsGroup::kThreads, lanes);
+  config->threads = std::max(Group::kThreads, lanes);
   config->resident = 1;
-  config->shared_bytes = DotsGroup::kWarpSums * sizeof(float);
-  const int results = config->threads / lanes;  // of a block
-  config->block_m = results;
-  config->block_n = 1;
-  config->block_k = DotsGroup::kUnrolled * lanes;
-  config->tiles_m = ceil_div(static_cast<int64_t>(facts.area), results);
+  config->shared_bytes = Group::kWarpSums * sizeof(float);
+  const int of_block = config->threads / lanes;  // groups
+  config->block_m = of_block;
+  config->block_n = Group::kColumns;
+  config->block_k = Group::kUnrolled * lanes;
+  config->tiles_m = ceil_div(static_cast<int64_t>(groups), of_block);
   config->tiles_n = 1;
   config->blocks = config->tiles_m;
   config->k_per_split = p.k;
@@ -96,26 +118,34 @@ inline const char* configure_dots(const GemmKernel& kernel, const GemmFacts& fac
 
   const auto blocks = static_cast<double>(config->blocks);
   const double warps = estimate::rounded_up(blocks / device.num_sms) * (config->threads / 32.0);
-  const double k_of_lane = estimate::rounded_up(facts.k / config->block_k) * DotsGroup::kUnrolled;
-  constexpr double kFlops = 2.0 * 32;  // of a warp's k
-  const double load_flops = kFlops / kernel.figures.efficiency +
-                            dots::kLineFlops * dots::lines_of_warp(p, std::min(lanes, 32));
-  const double l2_bytes = blocks * facts.k * dots::bytes_of_k(facts, dots::patch_of(p, results));
+  const double k_of_lane = estimate::rounded_up(facts.k / config->block_k) * Group::kUnrolled;
+  const double load_flops = dots::warp_flops<Group>(kernel.figures) +
+                            dots::kLineFlops * dots::lines_of_warp<Group>(p, std::min(lanes, 32));
+  const double l2_bytes =
+      blocks * facts.k * dots::bytes_of_k(facts, dots::patch_of<Group>(p, of_block));
   config->seconds = kOverlappedLaunchSeconds + kernel.figures.fill_seconds +
                     estimate::cold_seconds(facts, device) +
                     (lanes > 32 ? dots::kWarpsSeconds : 0.0) +
                     warps * k_of_lane * load_flops * facts.flop_seconds +
                     l2_bytes / (device.memory_bandwidth * dots::kL2Share) +
-                    dots::kNotOverlapped * facts.memory_seconds;
+                    Group::kNotOverlapped * facts.memory_seconds;
   return nullptr;
 }
 
+// As if each result were a tile. A warp's loads of a k touch two lines of memory at least.
+template <class Group>
 constexpr GemmBound dots_bound(const GemmFigures& figures) {
+  constexpr double kResults = 32.0 * Group::kColumns;  // of a warp
   return {.launches = kOverlappedLaunchSeconds + figures.fill_seconds,
-          .moving = dots::kNotOverlapped};
+          .per_element = 1.0,
+          .tile_flops = (dots::warp_flops<Group>(figures) + 2 * dots::kLineFlops) / kResults,
+          .lone_share = 1.0 / Group::kMostLanes,
+          .moving = Group::kNotOverlapped,
+          .not_overlapped = 1.0};
 }
 
 namespace cuda {
+template <class Group>
 Status launch_gemm_dots(const GemmProblem&, const GemmConfig&, const LaunchContext&);
 }  // namespace cuda
 

@@ -105,44 +105,88 @@ class StepLoader {
   bool aligned_;
 };
 
+// The kCount lines of an operand (rows of A, columns of B) that lane number `lane` of kLanes holds:
+// kLanes apart, except that lanes which read 4 of them at once hold them as quads.
+template <class Stage, int kLanes, int kCount>
+struct LaneLines {
+  static constexpr bool kQuads = !Stage::kAlongK && kLanes < 32;
+
+  __device__ static constexpr int of(int lane, int i) {
+    return kQuads ? (lane + i / 4 * kLanes) * 4 + i % 4 : lane + i * kLanes;
+  }
+  // Loads k to k + 3 of the lines: (k, line). `first`: where the lane's warp begins, plus the
+  // lane's first line.
+  __device__ __forceinline__ static void load(float (&x)[4][kCount], const float* stage, int first,
+                                              int k) {
+    constexpr int kStep = Stage::kAlongK || !kQuads ? 1 : 4;  // lines of a load
+#pragma unroll
+    for (int i = 0; i < kCount; i += kStep) {
+      const int line = first + of(0, i);
+      if constexpr (Stage::kAlongK) {
+        const float4 quad = *reinterpret_cast<const float4*>(stage + Stage::at(line, k));
+        x[0][i] = quad.x, x[1][i] = quad.y, x[2][i] = quad.z, x[3][i] = quad.w;
+      } else {
+#pragma unroll
+        for (int kk = 0; kk < 4; ++kk) {
+          const float* from = stage + Stage::at(line, k + kk);
+          if constexpr (kQuads) {
+            const float4 quad = *reinterpret_cast<const float4*>(from);
+            x[kk][i] = quad.x, x[kk][i + 1] = quad.y, x[kk][i + 2] = quad.z, x[kk][i + 3] = quad.w;
+          } else {
+            x[kk][i] = *from;
+          }
+        }
+      }
+    }
+  }
+};
+
+// Where a warp's and a lane's results lie in the tile.
+template <class Tile, class StageA, class StageB>
+struct LanePlace {
+  using LinesA = LaneLines<StageA, Tile::kLanesM, Tile::kThreadM>;
+  using LinesB = LaneLines<StageB, Tile::kLanesN, 4>;
+
+  // warp: its number in its group.
+  __device__ LanePlace(int warp, int lane)
+      : row(warp % Tile::kWarpsM * Tile::kWarpM + LinesA::of(lane % Tile::kLanesM, 0)),
+        column(warp / Tile::kWarpsM * Tile::kWarpN + LinesB::of(lane / Tile::kLanesM, 0)) {}
+  __device__ int row_of(int i) const { return row + LinesA::of(0, i); }
+  // Columns are loaded four of a lane at a time.
+  __device__ int column_of(int j) const {
+    return column + j / 4 * (4 * Tile::kLanesN) + LinesB::of(0, j % 4);
+  }
+
+  // From column to column of the sums in shared memory: the columns that lanes store at once, next
+  // to each other or four apart, lie 8 banks apart. Quads of rows only need a multiple of 4.
+  static constexpr int kSumPitch = Tile::kBlockM + (LinesB::kQuads && !LinesA::kQuads ? 2 : 8);
+  static_assert(kSumPitch <= Tile::kMostSumPitch);
+
+  int row, column;  // the first ones
+};
+
 // Adds the products of k in [k_begin, k_end) of a stage, 4 at a time.
 template <class Tile, class StageA, class StageB>
 __device__ __forceinline__ void multiply(float (&sum)[Tile::kThreadN][Tile::kThreadM],
-                                         const float* stage_a, const float* stage_b, int row,
-                                         int column, int k_begin, int k_end) {
+                                         const float* stage_a, const float* stage_b,
+                                         LanePlace<Tile, StageA, StageB> place, int k_begin,
+                                         int k_end) {
+  using Place = LanePlace<Tile, StageA, StageB>;
 #pragma unroll 1
   for (int k = k_begin; k < k_end; k += 4) {
     float a[4][Tile::kThreadM];
-#pragma unroll
-    for (int i = 0; i < Tile::kThreadM; ++i) {
-      if constexpr (StageA::kAlongK) {
-        const float4 quad = *reinterpret_cast<const float4*>(stage_a + StageA::at(row + 32 * i, k));
-        a[0][i] = quad.x, a[1][i] = quad.y, a[2][i] = quad.z, a[3][i] = quad.w;
-      } else {
-#pragma unroll
-        for (int kk = 0; kk < 4; ++kk) a[kk][i] = stage_a[StageA::at(row + 32 * i, k + kk)];
-      }
-    }
+    Place::LinesA::load(a, stage_a, place.row, k);
 #pragma unroll
     for (int j = 0; j < Tile::kThreadN; j += 4) {
-      // 4 k of 4 columns, the same for all lanes: quad[r][s] is k + s of column j + r where k is
-      // contiguous, else k + r of column j + s.
-      float quad[4][4];
-#pragma unroll
-      for (int r = 0; r < 4; ++r) {
-        const int from =
-            StageB::kAlongK ? StageB::at(column + j + r, k) : StageB::at(column + j, k + r);
-        const float4 b = *reinterpret_cast<const float4*>(stage_b + from);
-        quad[r][0] = b.x, quad[r][1] = b.y, quad[r][2] = b.z, quad[r][3] = b.w;
-      }
+      float b[4][4];
+      Place::LinesB::load(b, stage_b, place.column + j * Tile::kLanesN, k);
 #pragma unroll
       for (int kk = 0; kk < 4; ++kk) {
 #pragma unroll
         for (int jj = 0; jj < 4; ++jj) {
-          const float b = StageB::kAlongK ? quad[jj][kk] : quad[kk][jj];
 #pragma unroll
           for (int i = 0; i < Tile::kThreadM; ++i) {
-            sum[j + jj][i] = fmaf(a[kk][i], b, sum[j + jj][i]);
+            sum[j + jj][i] = fmaf(a[kk][i], b[kk][jj], sum[j + jj][i]);
           }
         }
       }
@@ -150,10 +194,12 @@ __device__ __forceinline__ void multiply(float (&sum)[Tile::kThreadN][Tile::kThr
   }
 }
 
-// Stores a lane's results straight from registers.
+// Stores a lane's results straight from registers: kThreadM rows, 32 apart, of neighbouring
+// columns.
 template <class Tile, class Epilogue>
 __device__ __forceinline__ void store_sums(const OutputTile<Epilogue>& d, int row, int column,
                                            const float (&sum)[Tile::kThreadN][Tile::kThreadM]) {
+  static_assert(Tile::kLanesM == 32);
   float* to = d.first + row + column * d.ld;
 #pragma unroll
   for (int j = 0; j < Tile::kThreadN; ++j) {
@@ -168,6 +214,26 @@ __device__ __forceinline__ void store_sums(const OutputTile<Epilogue>& d, int ro
   }
 }
 
+// Leaves a lane's sums in its group's part of shared memory, for add_groups().
+template <class Tile, class Place>
+__device__ __forceinline__ void leave_sums(float* of_group, const Place& place,
+                                           const float (&sum)[Tile::kThreadN][Tile::kThreadM]) {
+  constexpr bool kQuads = Place::LinesA::kQuads;
+#pragma unroll
+  for (int j = 0; j < Tile::kThreadN; ++j) {
+#pragma unroll
+    for (int i = 0; i < Tile::kThreadM; i += kQuads ? 4 : 1) {
+      float* to = of_group + place.column_of(j) * Place::kSumPitch + place.row_of(i);
+      if constexpr (kQuads) {
+        *reinterpret_cast<float4*>(to) =
+            make_float4(sum[j][i], sum[j][i + 1], sum[j][i + 2], sum[j][i + 3]);
+      } else {
+        *to = sum[j][i];
+      }
+    }
+  }
+}
+
 // Stores element e of the tile, counted by columns.
 template <class Tile, class Epilogue>
 __device__ __forceinline__ void store_element(const OutputTile<Epilogue>& d, int e, float sum) {
@@ -177,17 +243,15 @@ __device__ __forceinline__ void store_element(const OutputTile<Epilogue>& d, int
 }
 
 // Adds up the groups' sums of each element e of the tile, and calls leave(e, sum).
-template <class Tile, class Leave>
+template <class Tile, class Place, class Leave>
 __device__ __forceinline__ void add_groups(const typename Tile::SharedStorage& shared,
                                            Leave leave) {
 #pragma unroll 1
   for (int e = static_cast<int>(threadIdx.x); e < Tile::kElements; e += Tile::kThreads) {
-    const float* of_group = &shared.sums[0][0][0] + e;
-    float sum = of_group[0];
+    const int at = e / Tile::kBlockM * Place::kSumPitch + e % Tile::kBlockM;
+    float sum = shared.sums[0][at];
 #pragma unroll
-    for (int group = 1; group < Tile::kGroups; ++group) {
-      sum += of_group[group * Tile::kElements];
-    }
+    for (int group = 1; group < Tile::kGroups; ++group) sum += shared.sums[group][at];
     leave(e, sum);
   }
 }
@@ -225,9 +289,8 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
 
   float sum[Tile::kThreadN][Tile::kThreadM] = {};
   const int warp = ptx::warp_number(), group = warp / Tile::kGroupWarps;
-  const int in_group = warp % Tile::kGroupWarps;
-  const int row = in_group % Tile::kWarpsM * Tile::kWarpM + static_cast<int>(threadIdx.x) % 32;
-  const int column = in_group / Tile::kWarpsM * Tile::kWarpN;
+  using Place = LanePlace<Tile, StageA, StageB>;
+  const Place place(warp % Tile::kGroupWarps, static_cast<int>(threadIdx.x) % 32);
   if (steps > 0) {
     StepLoader<StageA, Tile::kThreads> load_a(
         p.a.matrix<const Element>(batch) + (kTransA ? i0 * p.a.ld + k0 : i0 + k0 * p.a.ld), p.a.ld,
@@ -255,7 +318,7 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
       const auto& stage = shared.stages[step % Tile::kStages];
       const int inside = step + 1 < steps ? Tile::kBlockK : last_depth;
       const int share = (inside + 4 * Tile::kGroups - 1) / (4 * Tile::kGroups) * 4;
-      multiply<Tile, StageA, StageB>(sum, stage.a, stage.b, row, column, group * share,
+      multiply<Tile, StageA, StageB>(sum, stage.a, stage.b, place, group * share,
                                      min((group + 1) * share, inside));
     }
   }
@@ -264,28 +327,22 @@ __global__ void __launch_bounds__(Tile::kThreads, resident_blocks<Tile>())
   const TileOrigin origin{batch, i0, j0};
   if constexpr (Tile::kGroups == 1) {
     with_masked_epilogue(p, scalars, origin, [&](const auto& epilogue) {
-      store_sums<Tile>(OutputTile(p, origin, epilogue), row, column, sum);
+      store_sums<Tile>(OutputTile(p, origin, epilogue), place.row, place.column, sum);
     });
   } else {
     __syncthreads();  // every stage has been read
-#pragma unroll
-    for (int j = 0; j < Tile::kThreadN; ++j) {
-#pragma unroll
-      for (int i = 0; i < Tile::kThreadM; ++i) {
-        shared.sums[group][column + j][row + 32 * i] = sum[j][i];
-      }
-    }
+    leave_sums<Tile>(shared.sums[group], place, sum);
     __syncthreads();  // the groups' sums are there
     const ClusterSum cluster(shared.inbox, Tile::kElements, args.log2_splits, split);
     if (args.log2_splits > 0) {
       ptx::cluster_wait();  // every block has initialised its inbox
-      add_groups<Tile>(shared, [&](int e, float whole) { cluster.send(e, whole); });
+      add_groups<Tile, Place>(shared, [&](int e, float whole) { cluster.send(e, whole); });
     }
     with_masked_epilogue(p, scalars, origin, [&](const auto& epilogue) {
       const OutputTile d(p, origin, epilogue);
       const auto store = [&](int e, float whole) { store_element<Tile>(d, e, whole); };
       if (args.log2_splits == 0) {
-        add_groups<Tile>(shared, store);
+        add_groups<Tile, Place>(shared, store);
       } else {
         cluster.receive(store);
       }

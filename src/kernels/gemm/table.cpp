@@ -162,13 +162,14 @@ constexpr GemmKernel splitk_kernel(const char* name, const GemmFigures& figures)
           with(figures, splitk_bound<Tile>(figures))};
 }
 
+template <class Group>
 constexpr GemmKernel dots_kernel(const char* name, const GemmFigures& figures) {
   return {name,
           kOldest,
           kNewest,
-          configure_dots,
-          cuda_launcher<cuda::launch_gemm_dots>(),
-          with(figures, dots_bound(figures))};
+          configure_dots<Group>,
+          cuda_launcher<cuda::launch_gemm_dots<Group>>(),
+          with(figures, dots_bound<Group>(figures))};
 }
 
 constexpr GemmKernel tiled_kernel(const char* name, const GemmFigures& figures) {
@@ -319,7 +320,8 @@ constexpr GemmKernel kKernels[] = {
     splitk_kernel<Tile64x32>("splitk_64x32", tile_figures::kSplitk64x32),
     splitk_kernel<Tile32x64>("splitk_32x64", tile_figures::kSplitk32x64),
     splitk_kernel<Tile32x32>("splitk_32x32", tile_figures::kSplitk32x32),
-    dots_kernel("dots", {.takes = Takes::kAny, .efficiency = 0.068, .fill_seconds = 0.1e-6}),
+    dots_kernel<Dots1>("dots", {.takes = Takes::kAny, .efficiency = 0.068, .fill_seconds = 0.1e-6}),
+    dots_kernel<Dots4>("dots_4", {.takes = Takes::kAny, .efficiency = 0.1, .fill_seconds = 0.2e-6}),
     tiled_kernel("tiled", tile_figures::kTiled),
     naive_kernel("naive", tile_figures::kNaive),
     {"host_cblas", 0, 0, host::configure_gemm_cblas, host::launch_gemm_cblas, {.efficiency = 0.90}},

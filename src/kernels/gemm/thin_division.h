@@ -52,6 +52,8 @@ constexpr double kNotOverlapped = 0.2;
 constexpr double kL2Share = 2.0;
 // From the launch to the first loads' data, and from the last ones' to the end; H200.
 constexpr double kLatencySeconds = 1.0e-6;
+// The addition over a cluster.
+constexpr double kClusterSeconds = 0.6e-6;
 // The second grid, which adds up partial sums, and the wait for it; H200.
 constexpr double kPartialsSeconds = 1.5e-6;
 // The least time of a block.
