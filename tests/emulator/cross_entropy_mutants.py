@@ -4,6 +4,7 @@ from mutant_list import Mutant
 
 LOSS_FACTORS = "Rows/CrossEntropyRow.OutputsAndFactors/"
 LOSS_HUGE = "Rows/CrossEntropyRow.HugeLogits/"
+LOSS_NARROW_ROWS = "Rows/CrossEntropyRow.NarrowRows/narrow"
 LOSS_SHAPES = "Rows/CrossEntropyRow.ShapesAndLayouts/"
 
 LOSS_BLOCK = "kernels/cross_entropy/block.cu"
@@ -18,12 +19,24 @@ CROSS_ENTROPY_MUTANTS = [
            "row.shift != 0.0f || row.ignored", "row.ignored", LOSS_HUGE + "block",
            compiled=LOSS_BLOCK),
     Mutant("cross entropy block: 16-bit logits of a huge tile are not shifted", LOSS_TILES,
-           "to.shift != 0.0f || Reference", "false && Reference", LOSS_HUGE + "block",
+           "to.shift != 0.0f || is_huge", "false && is_huge", LOSS_HUGE + "block",
            compiled=LOSS_BLOCK),
+    Mutant("cross entropy block: a huge fp32 tile is added as an ordinary one", LOSS_TILES,
+           "is_huge(scale, maximum) || is_huge(scale, sum.seen.maximum)", "false",
+           LOSS_HUGE + "block", compiled=LOSS_BLOCK),
     Mutant("cross entropy reread: the tile ahead is not the next run's first", LOSS_BLOCK,
            "t + 1 < end ? t + 1 : then", "t + 1", LOSS_SHAPES + "reread"),
-    Mutant("cross entropy narrow: the target's logit is the first lane's", LOSS_NARROW,
-           "first_lane + (target_column & (lanes - 1))", "first_lane", LOSS_SHAPES + "narrow"),
+    Mutant("cross entropy narrow: the target's exponential is not left out", LOSS_NARROW,
+           "element == own_element ? 0.0f : e", "e", LOSS_NARROW_ROWS),
+    Mutant("cross entropy narrow: a lane keeps the last pass's row", LOSS_NARROW,
+           "if (lane == pass) kept = now;", "kept = now;", LOSS_NARROW_ROWS, few_blocks=True),
+    Mutant("cross entropy narrow: no barrier behind the classes", LOSS_NARROW,
+           "__syncthreads();", "", LOSS_NARROW_ROWS, occurrence=1, occurrences=3),
+    Mutant("cross entropy narrow: no barrier before the gradients are stored", LOSS_NARROW,
+           "__syncthreads();", "", LOSS_NARROW_ROWS, occurrence=2, occurrences=3),
+    Mutant("cross entropy narrow: no barrier before the next bundle", LOSS_NARROW,
+           "if (int64_t{gridDim.x} * narrow.rows() < p.rows) __syncthreads();", "",
+           LOSS_NARROW_ROWS, few_blocks=True),
     Mutant("cross entropy reread: no barrier", LOSS_BLOCK,
            "__syncthreads();", "", LOSS_FACTORS + "reread", occurrence=2, occurrences=4),
     Mutant("cross entropy reread: no barrier before the next row", LOSS_BLOCK,

@@ -123,7 +123,8 @@ void run_cross_entropy(mygemmHandle_t handle, const LossCase& test, RowTally* ta
 
   const LossReference reference = cross_entropy_reference(
       {test.rows, test.cols, targets, test.ignore_index, static_cast<double>(test.smoothing),
-       static_cast<double>(test.z_loss), weights},
+       static_cast<double>(test.z_loss), weights,
+       test.in != MYGEMM_R_32F && test.out != MYGEMM_R_32F},
       x.values);
   if (test.gradient) dx.check(test.out, reference.dx, "dx");
   if (test.loss) loss.check(MYGEMM_R_32F, reference.loss, "loss");

@@ -46,9 +46,9 @@ TEST_P(CrossEntropyRow, ShapesAndLayouts) {
   const int64_t many = kBuild == Build::kGpu ? 700 : 9;
   for (const Shape& shape :
        {Shape{1, 1}, Shape{5, 2}, Shape{130, 7}, Shape{3, 16}, Shape{3, 31}, Shape{70, 33},
-        Shape{9, 100}, Shape{7, 256}, Shape{4, 512}, Shape{3, 513}, Shape{2, 1024}, Shape{2, 1025},
-        Shape{2, 8192}, Shape{3, 8193}, Shape{1, 16385}, Shape{2, 32771}, Shape{many, 33001},
-        Shape{1, 66016}, Shape{3, 131079}}) {
+        Shape{9, 100}, Shape{4, 1024}, Shape{3, 1025}, Shape{2, 1537}, Shape{2, 2048},
+        Shape{2, 2049}, Shape{2, 8192}, Shape{3, 8193}, Shape{1, 16385}, Shape{2, 32771},
+        Shape{many, 33001}, Shape{1, 66016}, Shape{3, 131079}}) {
     for (const int64_t padding : {0, 1, 8}) {
       if (kBuild == Build::kEmulated && padding == 8 && shape.cols > 9000) continue;
       LossCase test;
@@ -60,6 +60,34 @@ TEST_P(CrossEntropyRow, ShapesAndLayouts) {
       for (const mygemmDataType_t type : {MYGEMM_R_32F, MYGEMM_R_16BF}) {
         test.in = test.out = type;
         test.some_without_class = type == MYGEMM_R_16BF;
+        cases.push_back(test);
+      }
+    }
+  }
+  run(cases);
+}
+
+// Rows of the narrow kernel: every number of lanes and of elements, rows that are staged, that
+// consist of whole packs, and neither; more than one pass of rows for a warp where multiprocessors
+// are few.
+TEST_P(CrossEntropyRow, NarrowRows) {
+  std::vector<LossCase> cases;
+  for (const int64_t cols :
+       {3,  4,  6,  8,   10,  12,  13,  16,  20,  21,  24,  25,  28,  36,  48,  50,  63,   64,
+        65, 68, 97, 100, 128, 129, 180, 200, 256, 257, 300, 383, 400, 513, 700, 900, 1000, 1023}) {
+    for (const int64_t padding : {0, 1, 4}) {
+      for (const mygemmDataType_t type : {MYGEMM_R_32F, MYGEMM_R_16BF}) {
+        LossCase test;
+        const bool gpu = kBuild == Build::kGpu;
+        test.rows = std::min<int64_t>(gpu ? 70001 : 2601, (gpu ? 2200000 : 84000) / cols);
+        if (gpu && padding > 0) test.rows = 5001;
+        test.cols = cols;
+        test.padding = padding;
+        test.offset = padding == 1 ? 1 : 0;
+        test.in = test.out = type;
+        test.in_place = padding == 4;
+        test.some_without_class = cols % 2 == 0;
+        test.smoothing = padding == 4 ? 0.1f : 0.0f;
         cases.push_back(test);
       }
     }
@@ -124,18 +152,18 @@ TEST_P(CrossEntropyRow, OutputsAndFactors) {
 
 TEST_P(CrossEntropyRow, LabelSmoothingAndZLoss) {
   std::vector<LossCase> cases;
-  for (const int64_t cols : {1, 5, 700, 33001}) {
+  for (const int64_t cols : {1, 5, 1300, 33001}) {
     for (const float smoothing : {0.0f, 0.1f, 1.0f}) {
       for (const float z_loss : {0.0f, 1e-4f, -0.5f}) {
         for (const mygemmDataType_t type : {MYGEMM_R_32F, MYGEMM_R_16BF}) {
-          if (kBuild == Build::kEmulated && cols > 700 && z_loss < 0) continue;
+          if (kBuild == Build::kEmulated && cols > 1300 && z_loss < 0) continue;
           LossCase test;
           test.rows = 3;
           test.cols = cols;
           test.in = test.out = type;
           test.smoothing = smoothing;
           test.z_loss = z_loss;
-          test.some_without_class = cols == 700;
+          test.some_without_class = cols == 1300;
           test.stride_dloss = cols == 5 ? 1 : -1;
           cases.push_back(test);
         }
@@ -148,7 +176,7 @@ TEST_P(CrossEntropyRow, LabelSmoothingAndZLoss) {
 // ignore_index may be a class.
 TEST_P(CrossEntropyRow, IgnoredClass) {
   std::vector<LossCase> cases;
-  for (const int64_t cols : {3, 600}) {
+  for (const int64_t cols : {3, 1600}) {
     LossCase test;
     test.rows = 12;
     test.cols = cols;
@@ -162,7 +190,7 @@ TEST_P(CrossEntropyRow, IgnoredClass) {
 // first logit and the last.
 TEST_P(CrossEntropyRow, SpecialValues) {
   std::vector<LossCase> cases;
-  for (const int64_t cols : {3, 45, 700, 33001}) {
+  for (const int64_t cols : {3, 45, 1300, 33001}) {
     const size_t count = static_cast<size_t>(cols);
     std::vector<double> masked(count, -kInfinity);
     masked[0] = 2;
@@ -199,7 +227,7 @@ TEST_P(CrossEntropyRow, SpecialValues) {
 // Logits as large as FP32 has: lse and the loss stay finite.
 TEST_P(CrossEntropyRow, HugeLogits) {
   std::vector<LossCase> cases;
-  for (const int64_t cols : {5, 700, 33001}) {
+  for (const int64_t cols : {5, 1300, 33001}) {
     for (const double scale : {3e38, 1e30, 2e6}) {
       LossCase test;
       test.rows = 2;
@@ -223,7 +251,7 @@ TEST_P(CrossEntropyRow, HugeLogits) {
 // A target that is nearly certain: neither its gradient nor the loss cancels.
 TEST_P(CrossEntropyRow, NearlyCertainTargets) {
   std::vector<LossCase> cases;
-  for (const int64_t cols : {5, 700, 33001}) {
+  for (const int64_t cols : {5, 1300, 33001}) {
     for (const double ahead : {5.0, 20.0, 60.0, 75.0}) {
       LossCase test;
       test.cols = cols;

@@ -263,6 +263,10 @@ LossReference cross_entropy_reference(const LossArguments& call, const std::vect
   resize(&result.lse, call.rows);
   resize(&result.dx, call.rows * call.cols);
   const double e = call.smoothing, z = call.z_loss, cols = static_cast<double>(call.cols);
+  // The error of exponentials of 16 bits grows with their exponents: that of a probability besides.
+  const auto exponent_error = [&](double p) {
+    return call.all_16_bits && p > 0 ? kU * std::fabs(std::log(p)) : 0;
+  };
   for (int64_t r = 0; r < call.rows; ++r) {
     const auto row = static_cast<size_t>(r);
     const double* logits = &x[row * static_cast<size_t>(call.cols)];
@@ -292,7 +296,8 @@ LossReference cross_entropy_reference(const LossArguments& call, const std::vect
     if (has_class && !undefined) {
       const double own_loss = own > 1e-200 ? std::log1p(others / own) : lse - logits[target];
       loss = (e < 1 ? (1 - e) * own_loss : 0) + (e > 0 ? e * (lse - mean) : 0) + z * lse * lse;
-      loss_error = 12 * kU * std::fabs(own_loss) + 2 * kU * std::fabs(loss) +
+      loss_error = (12 * kU + exponent_error(others / sum)) * std::fabs(own_loss) +
+                   2 * kU * std::fabs(loss) +
                    (e > 0 ? e * (kSum + 4 * kU * std::fabs(lse - mean) + 16 * kU * magnitude) : 0) +
                    std::fabs(z) * (2 * std::fabs(lse) * lse_error + 4 * kU * lse * lse);
     }
@@ -307,13 +312,14 @@ LossReference cross_entropy_reference(const LossArguments& call, const std::vect
       const double size =
           (c == target ? others / sum + std::fabs(slope) * p + e : (1 + std::fabs(slope)) * p) +
           e / cols;
+      const double error = kSum + exponent_error(c == target ? others / sum : p);
       result.dx.value[at] = ignored                   ? 0
                             : has_class && !undefined ? w * (derivative - e / cols)
                                                       : kNaN;
       // Probabilities that are subnormal may be flushed.
       result.dx.tolerance[at] =
           ignored ? 0
-                  : std::fabs(w) * (kSum * size + 2 * std::fabs(z) * p * lse_error +
+                  : std::fabs(w) * (error * size + 2 * std::fabs(z) * p * lse_error +
                                     (logits[c] > -kInfinity ? kSmallestNormal : 0));
     }
   }

@@ -96,6 +96,7 @@ struct LossArguments {
   int64_t ignore_index;
   double smoothing, z_loss;
   const std::vector<double>& weights;  // the factors of the rows' gradients
+  bool all_16_bits;                    // logits and gradient
 };
 struct LossReference {
   Reference loss, lse;  // a value for each row

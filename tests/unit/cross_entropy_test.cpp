@@ -165,12 +165,12 @@ TEST(RefusalsOfCrossEntropy, OfKernels) {
   EXPECT_EQ(kernel_refusal(cross_entropy(100, 655360), h200, "cluster"), "");
   EXPECT_EQ(kernel_refusal(cross_entropy(100, 655364), h200, "cluster"),
             "a row has more columns than a cluster's shared memory holds");
-  EXPECT_EQ(kernel_refusal(cross_entropy(100, 512), h200, "narrow"), "");
-  EXPECT_EQ(kernel_refusal(cross_entropy(100, 513), h200, "narrow"),
+  EXPECT_EQ(kernel_refusal(cross_entropy(100, 1024), h200, "narrow"), "");
+  EXPECT_EQ(kernel_refusal(cross_entropy(100, 1025), h200, "narrow"),
             "a row has more columns than this kernel is made for");
   for (const char* wide : {"block", "cluster", "reread"}) {
-    EXPECT_EQ(kernel_refusal(cross_entropy(100, 513), h200, wide), "") << wide;
-    EXPECT_EQ(kernel_refusal(cross_entropy(100, 512), h200, wide),
+    EXPECT_EQ(kernel_refusal(cross_entropy(100, 1025), h200, wide), "") << wide;
+    EXPECT_EQ(kernel_refusal(cross_entropy(100, 1024), h200, wide),
               "rows as narrow as these are the narrow kernel's")
         << wide;
   }

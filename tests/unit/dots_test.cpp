@@ -76,7 +76,7 @@ TEST(Dots, RefusesWhatItCannotCount) {
   EXPECT_EQ(refusal(gemm(false, false, int64_t{1} << 31, 1, 5)), "2^31 results and more");
   EXPECT_EQ(refusal(gemm(false, false, 1 << 20, 1 << 8, 5, 8)), "2^31 results and more");
   EXPECT_EQ(refusal(gemm(false, false, 1, 1, 0x7ffffffe)), "");
-  EXPECT_EQ(refusal(gemm(false, false, 1, 1, 0x7fffffff)), "k is too long");
+  EXPECT_EQ(refusal(gemm(false, false, 1, 1, 0x7fffffff)), "k of 2^31 - 1 and more");
 }
 
 }  // namespace

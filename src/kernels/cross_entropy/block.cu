@@ -51,13 +51,12 @@ template <class Format>
 constexpr bool kLoadsAhead = Format::kWidths == Widths::k16Bit;
 
 // Where a row is between its sum and its gradient.
-enum class Row { kInWarp, kInBlock, kInMemory };
+enum class Row { kInBlock, kInMemory };
 
 // Blocks of a multiprocessor for which the compiler limits the registers. (With 64 of them the held
 // logits of 16 bits would be spilled before SM 90.)
 template <class Format, Row kRow>
 __device__ __host__ constexpr int register_blocks() {
-  if (kRow == Row::kInWarp) return 20;
   if (Format::kWidths == Widths::kFp32) return 2;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   if (kRow == Row::kInBlock && Format::kWidths == Widths::k16Bit) return 2;
@@ -66,8 +65,7 @@ __device__ __host__ constexpr int register_blocks() {
 }
 
 template <class Format, Row kRow>
-__global__ void __launch_bounds__(kRow == Row::kInWarp ? 32 : kRowThreads,
-                                  (register_blocks<Format, kRow>()))
+__global__ void __launch_bounds__(kRowThreads, (register_blocks<Format, kRow>()))
     cross_entropy_block(const CrossEntropyProblem p, const WideRows rows) {
   auto& shared = shared_storage<RowStorage>();
   const SoftmaxProblem s = p.softmax();
@@ -90,17 +88,15 @@ __global__ void __launch_bounds__(kRow == Row::kInWarp ? 32 : kRowThreads,
     const auto add = [&](LaneLoss<Format>& lane, int t) {
       if (t == place.tile) {
         logit = place.take(tile.x, p.x.type);
-        if (kRow != Row::kInWarp && threadIdx.x % 32 == 0) shared.target = logit;
+        if (threadIdx.x % 32 == 0) shared.target = logit;
       }
       maximum = lane.add(p, scale, tile.x, t, row.place(t), place);
     };
-    Others others;
-    if constexpr (kRow != Row::kInMemory) {
+    if constexpr (kRow == Row::kInBlock) {
       LaneLoss<Format> lane;
       tile.load_from(s, row, warp);
       add(lane, warp);
-      others = others_of_run<Format>(scale, p, lane);
-      if (kRow == Row::kInBlock) leave(others, run_of_tile(rows, warp), shared);
+      leave(others_of_run<Format>(scale, p, lane), run_of_tile(rows, warp), shared);
     } else {
       const auto first_tile = [&](int run) { return static_cast<int>(rows.first_tile(run)); };
       WideTile<Format, false> next;
@@ -122,11 +118,9 @@ __global__ void __launch_bounds__(kRow == Row::kInWarp ? 32 : kRowThreads,
         leave(others_of_run<Format>(scale, p, lane), run, shared);
       }
     }
-    if constexpr (kRow != Row::kInWarp) {
-      __syncthreads();  // every run's sum is there
-      others = others_of_row(scale, p, rows.runs, shared);
-      logit = shared.target;
-    }
+    __syncthreads();  // every run's sum is there
+    const Others others = others_of_row(scale, p, rows.runs, shared);
+    logit = shared.target;
     const LossParts parts = parts_of<kLossExp<Format>>(scale, target, others.sum, logit);
     if (threadIdx.x == 0) store_loss(p, r, target, parts, others.mean);
     const auto write = [&](const RowGradient& gradient, int t) {
@@ -139,9 +133,8 @@ __global__ void __launch_bounds__(kRow == Row::kInWarp ? 32 : kRowThreads,
       if (t == place.tile) write_target(p, gradient, r, target, place);
     };
     if (p.has_gradient()) {
-      const RowGradient gradient =
-          gradient_of_row<kLossExp<Format>>(p, scale, target, parts, p.weight(r));
-      if constexpr (kRow != Row::kInMemory) {
+      const RowGradient gradient = gradient_of_row<kLossExp<Format>>(p, target, parts, p.weight(r));
+      if constexpr (kRow == Row::kInBlock) {
         write(gradient, warp);
       } else {
         __syncthreads();  // the target is read before it is written again
@@ -172,8 +165,7 @@ Status launch_rows(const CrossEntropyProblem& p, const CrossEntropyConfig& confi
 Status cuda::launch_cross_entropy_block(const CrossEntropyProblem& p,
                                         const CrossEntropyConfig& config,
                                         const LaunchContext& context) {
-  return config.threads == 32 ? launch_rows<Row::kInWarp>(p, config, context)
-                              : launch_rows<Row::kInBlock>(p, config, context);
+  return launch_rows<Row::kInBlock>(p, config, context);
 }
 
 Status cuda::launch_cross_entropy_reread(const CrossEntropyProblem& p,

@@ -207,8 +207,7 @@ __global__ void __launch_bounds__(kClusterThreads, 1)
     const LossParts parts = parts_of<kLossExp<Format>>(
         warp.scale, now.target, others, __uint_as_float(static_cast<unsigned>(exchange.target)));
     if (p.has_gradient()) {
-      const RowGradient gradient =
-          gradient_of_row<kLossExp<Format>>(p, warp.scale, now.target, parts, weight);
+      const RowGradient gradient = gradient_of_row<kLossExp<Format>>(p, now.target, parts, weight);
       for (int k = 0; k < own.count; ++k) {
         warp.write_tile(now, k, gradient, warp.load_row == number ? next : after_next);
       }

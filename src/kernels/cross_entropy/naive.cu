@@ -23,7 +23,7 @@ __device__ void compute_row(const CrossEntropyProblem& p, int64_t r, int lane) {
   const Target target(p, p.target(r));
   const float own = logit(p, r, target.column < 0 ? 0 : target.column);
   MaxTotal<double> others{-INFINITY, 0.0};  // FP64: the number of terms is not limited
-  const float share = 1.0f / static_cast<float>(p.cols);  // a sum might overflow, a mean does not
+  const float share = share_of_mean(p);
   float mean = 0.0f;
   for (int64_t c = lane; c < p.cols; c += 32) {
     const float x = logit(p, r, c);
@@ -44,7 +44,7 @@ __device__ void compute_row(const CrossEntropyProblem& p, int64_t r, int lane) {
   const LossParts parts = parts_of<Exp::kPolynomial>(scale, target, others, own);
   if (lane == 0) store_loss(p, r, target, parts, mean);
   if (!p.has_gradient()) return;
-  const RowGradient row = gradient_of_row(p, scale, target, parts, p.weight(r));
+  const RowGradient row = gradient_of_row(p, target, parts, p.weight(r));
   const Reference whole(row.shift, row.power);
   for (int64_t c = lane; c < p.cols; c += 32) {
     float dx = c == target.column ? row.target : 0.0f;

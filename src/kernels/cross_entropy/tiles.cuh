@@ -7,12 +7,6 @@
 
 namespace mygemm {
 
-// Packs in FP32 are replaced by their exponentials, which are computed once, by the polynomial.
-// Packs of 16 bits stay logits, in half the registers: the gradient takes two instructions for
-// each.
-template <class Format>
-constexpr Exp kLossExp = Format::kAccurate ? Exp::kPolynomial : Exp::kDirect;
-
 // The tile, lane and element of a lane that the target is; no tile where there is none.
 template <class Format>
 struct TargetPlace {
@@ -40,6 +34,9 @@ struct TargetPlace {
     return __shfl_sync(0xffffffffu, taken, lane);
   }
 };
+
+// Packs in FP32 are replaced by their exponentials, which are computed once. Packs of 16 bits stay
+// logits, in half the registers: the gradient takes two instructions for each.
 
 // The exponentials of a tile in FP32 in place of its logits, of which `maximum` is the largest, and
 // their sum.
@@ -72,7 +69,13 @@ struct LaneLoss {
     }
     const float maximum = largest(p.softmax(), x);
     if constexpr (Format::kKeepsFloats) {
-      sum.add_part<false>(scale, {maximum, tile_exponentials(p, scale, x, maximum)});
+      const MaxSum part{maximum, tile_exponentials(p, scale, x, maximum)};
+      const bool huge = is_huge(scale, maximum) || is_huge(scale, sum.seen.maximum);
+      if (__any_sync(0xffffffffu, huge)) [[unlikely]] {
+        sum.add_part<false>(scale, part);
+      } else {
+        sum.add_ordinary_part(scale, part);
+      }
     } else {
       add_logits(p, scale, x, maximum);
     }
@@ -101,18 +104,18 @@ struct LaneLoss {
       });
       return total;
     };
-    const bool huge = to.shift != 0.0f || Reference(scale, sum.seen.maximum).shift != 0.0f;
+    const bool huge = to.shift != 0.0f || is_huge(scale, sum.seen.maximum);
     if (__any_sync(0xffffffffu, huge)) [[unlikely]] {
       sum.add_part<false>(scale, {maximum, sum_of_all(to)});
     } else {
       const Reference power_alone(0.0f, to.power);  // without a subtraction for each element
-      sum.add_ordinary_part(scale, {maximum, sum_of_all(power_alone)}, to.power);
+      sum.add_ordinary_part(scale, {maximum, sum_of_all(power_alone)});
     }
   }
   template <class Place>
   __device__ __forceinline__ void add_to_mean(const CrossEntropyProblem& p, const Tile<Format>& x,
                                               const Place& at, int target) {
-    const float share = 1.0f / static_cast<float>(p.cols);  // a sum might overflow, a mean does not
+    const float share = share_of_mean(p);
 #pragma unroll
     for (int k = 0; k < tile_packs(Format::kPack); ++k) {
       float value[Format::kPack];
@@ -131,7 +134,13 @@ struct LaneLoss {
 template <class Format, int kPacks>
 __device__ __forceinline__ void finish_tile(const Scale& scale, Packs<Format, kPacks>& e,
                                             float maximum, const RowGradient& row) {
-  const float own = weight(scale, maximum, Reference(row.shift, row.power));
+  const bool huge = row.shift != 0.0f || is_huge(scale, maximum);
+  float own;
+  if (__any_sync(0xffffffffu, huge)) [[unlikely]] {
+    own = weight(scale, maximum, Reference(row.shift, row.power));
+  } else {
+    own = power_of_two(ordinary_power(scale, maximum) - row.power);
+  }
   const float high = row.high * own, low = row.low * own;
   change_all(e, MYGEMM_R_32F,
              [&](float v, int, int) { return fmaf(v, high, fmaf(v, low, row.constant)); });

@@ -18,8 +18,19 @@ struct DotsGroup {
   static constexpr int kWarpSums = 32;  // in shared memory
   // Longer sums of several columns take several times their estimate, and other kernels are faster.
   static constexpr int64_t kMostK = kColumns == 1 ? 0x7ffffffe : 24;
-  // Fraction of the time of the memory traffic that is not overlapped; fitted as below.
-  static constexpr double kNotOverlapped = kColumns == 1 ? 0.23 : 0.55;
+  static constexpr const char* kTooLong =
+      kColumns == 1 ? "k of 2^31 - 1 and more" : "k of more than 24";
+
+  // Fitted on an H200 to 453 products of 1 to 40 us, with an error of 11 %, and for groups of 4
+  // columns to 237 of 1 to 27 us, with an error of 10 %.
+  // FFMA peak's operations in the time of a warp besides its loads, and in the additional time of
+  // its loads of a k for each line of memory that they touch.
+  static constexpr double kWarpFlops = kColumns == 1 ? 5.1e3 : 9.5e3;
+  static constexpr double kLineFlops = kColumns == 1 ? 12 : 0;
+  // Time of a byte that a block loads from L2, over that of one from device memory.
+  static constexpr double kL2Time = kColumns == 1 ? 0.14 : 0;
+  // Fraction of the time of the memory traffic that is not overlapped.
+  static constexpr double kNotOverlapped = kColumns == 1 ? 0.89 : 0.39;
 };
 
 // For few results: a group may be a whole block.
@@ -42,14 +53,8 @@ unsigned log2_lanes(double groups, int64_t k, int num_sms) {
   return log2;
 }
 
-// Fitted on an H200 to 280 products of 1 to 12 us, with an error of 13 %, and for groups of 4
-// columns to 84 of 2 to 15 us, with an error of 12 %. The addition over the warps of a group.
+// The addition over the warps of a group.
 constexpr double kWarpsSeconds = 0.25e-6;
-// FFMA peak's operations in the additional time of a warp's loads of a k for each line of memory
-// that they touch.
-constexpr double kLineFlops = 26;
-// Bandwidth of L2 for what the blocks load, over that of device memory.
-constexpr double kL2Share = 2.8;
 
 // Rows and columns of D that the results of so many neighbouring groups lie in.
 struct Patch {
@@ -98,7 +103,7 @@ const char* configure_dots(const GemmKernel& kernel, const GemmFacts& facts,
                            const DeviceTraits& device, const PlanOptions&, GemmConfig* config) {
   const GemmProblem& p = facts.problem;
   if (facts.area >= 0x1p31) return "2^31 results and more";
-  if (p.k > Group::kMostK) return "k is too long";
+  if (p.k > Group::kMostK) return Group::kTooLong;
   const auto columns = static_cast<double>(ceil_div(p.n, Group::kColumns));
   const double groups = static_cast<double>(p.m) * columns * static_cast<double>(p.batch_count);
   const unsigned log2_lanes = dots::log2_lanes<Group>(groups, p.k, device.num_sms);
@@ -120,14 +125,14 @@ const char* configure_dots(const GemmKernel& kernel, const GemmFacts& facts,
   const double warps = estimate::rounded_up(blocks / device.num_sms) * (config->threads / 32.0);
   const double k_of_lane = estimate::rounded_up(facts.k / config->block_k) * Group::kUnrolled;
   const double load_flops = dots::warp_flops<Group>(kernel.figures) +
-                            dots::kLineFlops * dots::lines_of_warp<Group>(p, std::min(lanes, 32));
+                            Group::kLineFlops * dots::lines_of_warp<Group>(p, std::min(lanes, 32));
   const double l2_bytes =
       blocks * facts.k * dots::bytes_of_k(facts, dots::patch_of<Group>(p, of_block));
   config->seconds = kOverlappedLaunchSeconds + kernel.figures.fill_seconds +
                     estimate::cold_seconds(facts, device) +
                     (lanes > 32 ? dots::kWarpsSeconds : 0.0) +
-                    warps * k_of_lane * load_flops * facts.flop_seconds +
-                    l2_bytes / (device.memory_bandwidth * dots::kL2Share) +
+                    warps * (Group::kWarpFlops + k_of_lane * load_flops) * facts.flop_seconds +
+                    Group::kL2Time * l2_bytes / device.memory_bandwidth +
                     Group::kNotOverlapped * facts.memory_seconds;
   return nullptr;
 }
@@ -138,7 +143,7 @@ constexpr GemmBound dots_bound(const GemmFigures& figures) {
   constexpr double kResults = 32.0 * Group::kColumns;  // of a warp
   return {.launches = kOverlappedLaunchSeconds + figures.fill_seconds,
           .per_element = 1.0,
-          .tile_flops = (dots::warp_flops<Group>(figures) + 2 * dots::kLineFlops) / kResults,
+          .tile_flops = (dots::warp_flops<Group>(figures) + 2 * Group::kLineFlops) / kResults,
           .lone_share = 1.0 / Group::kMostLanes,
           .moving = Group::kNotOverlapped,
           .not_overlapped = 1.0};

@@ -69,6 +69,15 @@ __device__ __forceinline__ float largest_s(const Scale& scale, float maximum) {
   return __fmul_rn(scale.scale, maximum);
 }
 
+// The N of a maximum's Reference where that has no C, or -inf for a maximum of -inf; and whether it
+// may have a C.
+__device__ __forceinline__ float ordinary_power(const Scale& scale, float maximum) {
+  return fmaf(maximum, scale.high, scale.rounder) - scale.rounder - scale.below;
+}
+__device__ __forceinline__ bool is_huge(const Scale& scale, float maximum) {
+  return !(fabsf(ordinary_power(scale, maximum)) < scale.huge) && maximum > -INFINITY;
+}
+
 // Exponentials are of |scale| * (x - C) - N * ln 2, where x - C is exact wherever the exponential
 // is not 0. For all but huge maxima C = 0: s needs no difference, only its distance from N in log2.
 // (Rounding s - max = -12 by half a unit changes its exponential by 4 ulp.) N is an odd
@@ -83,7 +92,7 @@ struct Reference {
 
   __device__ __forceinline__ Reference(float c, float n) : shift(c), power(n) {}
   __device__ __forceinline__ Reference(const Scale& scale, float maximum)
-      : shift(0.0f), power(fmaf(maximum, scale.high, scale.rounder) - scale.rounder - scale.below) {
+      : shift(0.0f), power(ordinary_power(scale, maximum)) {
     if (!(fabsf(power) < scale.huge)) [[unlikely]] {
       power = 0.0f;
       const float s = largest_s(scale, maximum);

@@ -62,16 +62,16 @@ struct LaneSum {
       seen.sum += tile.sum * weight(scale, tile.maximum, to);
     }
   }
-  // The same where neither the part's maximum nor the one so far is huge (Reference): both sums are
-  // multiplied by a power of two, without a branch. `power`: of the part's Reference.
-  __device__ __forceinline__ void add_ordinary_part(const Scale& scale, const MaxSum& part,
-                                                    float power) {
-    const float before = Reference(scale, seen.maximum).power;
+  // The same where neither the part's maximum nor the one so far is huge: both sums are multiplied
+  // by a power of two, without a branch.
+  __device__ __forceinline__ void add_ordinary_part(const Scale& scale, const MaxSum& part) {
+    const float before = ordinary_power(scale, seen.maximum);
+    const float own = ordinary_power(scale, part.maximum);
     seen.maximum = fmaxf(seen.maximum, part.maximum);
-    const float after = Reference(scale, seen.maximum).power;
-    // Sums of nothing but -inf, which are 0, have a power of 0.
+    const float after = fmaxf(before, own);
+    // fminf: a sum of nothing but -inf, which is 0, has a power of -inf, less `after` NaN.
     const auto factor = [after](float of) { return power_of_two(fminf(of - after, 0.0f)); };
-    seen.sum = fmaf(part.sum, factor(power), seen.sum * factor(before));
+    seen.sum = fmaf(part.sum, factor(own), seen.sum * factor(before));
   }
   // Takes another maximum into account and rescales the sum where the larger one changes.
   __device__ __forceinline__ Reference see(const Scale& scale, float maximum) {
