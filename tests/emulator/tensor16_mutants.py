@@ -41,7 +41,7 @@ TENSOR16_MUTANTS = [
     Mutant("gemm thin_mma: 16 bytes over an end of the matrix are loaded",
            "kernels/gemm/thin_mma_rows.cuh",
            "const bool whole = matrix.begin <= from && from + 8 <= matrix.end;",
-           "const bool whole = true;", THIN_16 + "thin16_mma_16", **THIN_MMA),
+           "const bool whole = true;", SHAPES + "thin16_mma_16", **THIN_MMA),
     Mutant("gemm thin_mma: the quad in which k ends is not copied", "kernels/gemm/thin_mma.cuh",
            "whole < depth && t < Tile::kThin", "false", THIN_16 + "thin16_mma_8", **THIN_MMA),
     Mutant("gemm tensor16: the first copy does not await the grid before", FEED,
