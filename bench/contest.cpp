@@ -85,6 +85,22 @@ struct Entrant {
   std::string figures;
 };
 
+// Whether a kernel of ours takes part besides the one that the plan chose.
+bool is_wanted(const Options& options, const Explanation& plan, const Explanation::Kernel& kernel) {
+  if (kernel.name == plan.chosen || !kernel.microseconds ||
+      *kernel.microseconds >= kSlowestKernelSeconds * 1e6) {
+    return false;
+  }
+  if (options.naive && is_naive(kernel.name)) {
+    return true;
+  }
+  return options.all_kernels &&
+         std::none_of(plan.kernels.begin(), plan.kernels.end(), [&](const auto& other) {
+           return options.near && other.microseconds &&
+                  *kernel.microseconds > *options.near * *other.microseconds;
+         });
+}
+
 // `workspace` is lent to every handle that takes part; `ours` has it.
 std::vector<Entrant> entrants_of(Session* session, const Contest& contest, const Explanation& plan,
                                  mygemmHandle_t ours, WorkspaceLoan* workspace) {
@@ -98,9 +114,7 @@ std::vector<Entrant> entrants_of(Session* session, const Contest& contest, const
       entrants.front().estimated_us = kernel.microseconds;
       entrants.front().figures = kernel.figures;
     }
-    const bool wanted = options.all_kernels || (options.naive && is_naive(kernel.name));
-    if (wanted && kernel.name != plan.chosen && kernel.microseconds &&
-        *kernel.microseconds < kSlowestKernelSeconds * 1e6) {
+    if (is_wanted(options, plan, kernel)) {
       mygemmHandle_t forced = session->library.handle(contest.family, kernel.name);
       workspace->lend(forced);
       entrants.push_back(

@@ -21,6 +21,7 @@ struct Options {
   TimerOptions timer;
   bool hot = false;                      // one copy of the operands
   bool all_kernels = false;              // measure every kernel that can run
+  std::optional<double> near;            // of those, estimated within this factor of the least
   bool naive = true;                     // measure the naive kernel
   bool pedantic = false;                 // cuBLAS in pedantic math too
   std::string force;                     // a kernel, or empty

@@ -225,6 +225,19 @@ class Smoke(unittest.TestCase):
         self.assertTrue(all(kernel["estimated_us"] > 0 for kernel in result["kernels"]))
         self.assertIn("the plan chose", text)
 
+    def test_kernels_of_near_estimates(self):
+        def estimates(*near):
+            report, _ = self.measure(["sgemm", "-m", "700", "-n", "5", "-k", "30", "--no-naive",
+                                      "--all-kernels", *near])
+            result = report["results"][0]
+            return {entry.get("name", result["kernel"]): entry["estimated_us"]
+                    for entry in [result, *result["kernels"]]}
+        every = estimates()
+        self.assertEqual(estimates("--near", "1e9"), every)
+        longest = sorted(every.values())[len(every) // 2]
+        self.assertEqual(estimates("--near", str(1.001 * longest / min(every.values()))),
+                         {name: time for name, time in every.items() if time <= longest})
+
     def test_forced_kernel(self):
         report, _ = self.measure(["transpose", "--rows", "64", "--cols", "32", "--force",
                                   "host_naive"])

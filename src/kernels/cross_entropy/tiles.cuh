@@ -40,9 +40,9 @@ struct TargetPlace {
 
 // The exponentials of a tile in FP32 in place of its logits, of which `maximum` is the largest, and
 // their sum.
-template <class Format, int kPacks>
+template <class Format>
 __device__ __forceinline__ float tile_exponentials(const CrossEntropyProblem& p, const Scale& scale,
-                                                   Packs<Format, kPacks>& x, float maximum) {
+                                                   Tile<Format>& x, float maximum) {
   Reference to(scale, maximum);
   if (__any_sync(0xffffffffu, to.shift != 0.0f)) {
     change_all(x, MYGEMM_R_32F, [&](float v, int, int) { return v - to.shift; });
@@ -131,9 +131,9 @@ struct LaneLoss {
 
 // The gradient of a tile in FP32 in place of its exponentials, which are against the Reference of
 // `maximum`.
-template <class Format, int kPacks>
-__device__ __forceinline__ void finish_tile(const Scale& scale, Packs<Format, kPacks>& e,
-                                            float maximum, const RowGradient& row) {
+template <class Format>
+__device__ __forceinline__ void finish_tile(const Scale& scale, Tile<Format>& e, float maximum,
+                                            const RowGradient& row) {
   const bool huge = row.shift != 0.0f || is_huge(scale, maximum);
   float own;
   if (__any_sync(0xffffffffu, huge)) [[unlikely]] {

@@ -21,16 +21,12 @@ struct DotsGroup {
   static constexpr const char* kTooLong =
       kColumns == 1 ? "k of 2^31 - 1 and more" : "k of more than 24";
 
-  // Fitted on an H200 to 453 products of 1 to 40 us, with an error of 11 %, and for groups of 4
-  // columns to 237 of 1 to 27 us, with an error of 10 %.
-  // FFMA peak's operations in the time of a warp besides its loads, and in the additional time of
-  // its loads of a k for each line of memory that they touch.
-  static constexpr double kWarpFlops = kColumns == 1 ? 5.1e3 : 9.5e3;
-  static constexpr double kLineFlops = kColumns == 1 ? 12 : 0;
-  // Time of a byte that a block loads from L2, over that of one from device memory.
-  static constexpr double kL2Time = kColumns == 1 ? 0.14 : 0;
-  // Fraction of the time of the memory traffic that is not overlapped.
-  static constexpr double kNotOverlapped = kColumns == 1 ? 0.89 : 0.39;
+  // FFMA peak's operations in the time of a warp besides its loads. The constants were fitted on an
+  // H200: to 330 products of 1 to 40 us, with an error of 12 %, and for groups of 4 columns to 180
+  // of 1 to 6 us, with an error of 8 %.
+  static constexpr double kWarpFlops = kColumns == 1 ? 0 : 6.4e3;
+  // The addition over the lanes of a group.
+  static constexpr double kLanesSeconds = kColumns == 1 ? 0.13e-6 : 0.23e-6;
 };
 
 // For few results: a group may be a whole block.
@@ -55,6 +51,15 @@ unsigned log2_lanes(double groups, int64_t k, int num_sms) {
 
 // The addition over the warps of a group.
 constexpr double kWarpsSeconds = 0.25e-6;
+// FFMA peak's operations in the additional time of a warp's loads of a k, for each sector of memory
+// that they touch.
+constexpr double kSectorFlops = 23;
+constexpr double kSectorBytes = 32;
+// Time of a byte that a block loads from L2 of an operand that is not contiguous along k, over that
+// of one from device memory.
+constexpr double kStridedTime = 0.42;
+// Fraction of the time of the memory traffic that is not overlapped.
+constexpr double kNotOverlapped = 0.75;
 
 // Rows and columns of D that the results of so many neighbouring groups lie in.
 struct Patch {
@@ -68,26 +73,37 @@ Patch patch_of(const GemmProblem& p, int64_t groups) {
   return {rows, columns < static_cast<double>(wanted) ? static_cast<int64_t>(columns) : wanted};
 }
 
-// Lines of memory that a warp's loads of a k touch.
-template <class Group>
-double lines_of_warp(const GemmProblem& p, int lanes) {
-  const Patch patch = patch_of<Group>(p, 32 / lanes);
-  return static_cast<double>((p.transa ? patch.rows : lanes) + (p.transb ? lanes : patch.columns));
+// Sectors of memory that `lines` neighbouring rows or columns of an operand touch, of `lanes`
+// neighbouring k each.
+inline double sectors_of(bool along_k, int64_t lines, int lanes, double element_bytes, int64_t ld) {
+  const auto sectors = [&](double elements) {
+    return estimate::rounded_up(elements * element_bytes / kSectorBytes);
+  };
+  const auto width = static_cast<double>(lines);
+  if (along_k) return width * sectors(lanes);
+  return std::min(lanes * sectors(width), sectors((lanes - 1.0) * static_cast<double>(ld) + width));
 }
 
-// Bytes of a k that a block loads from L2, each element once. Those of an operand that is not
-// contiguous along k come in whole sectors, which may have elements of the next k as well.
-inline double bytes_of_k(const GemmFacts& facts, const Patch& of_block) {
-  constexpr double kSector = 32;
-  const auto bytes = [](bool along_k, int64_t lines, double element, int64_t ld) {
-    const double own = static_cast<double>(lines) * element;
-    return along_k ? own
-                   : std::min(estimate::rounded_up(own / kSector) * kSector,
-                              static_cast<double>(ld) * element);
+// Sectors of memory that a warp's loads of a k touch: one of A, and one of B for each column.
+template <class Group>
+double sectors_of_warp(const GemmFacts& facts, int lanes) {
+  const GemmProblem& p = facts.problem;
+  const Patch patch = patch_of<Group>(p, 32 / lanes);
+  const double of_a = sectors_of(p.transa, patch.rows, lanes, facts.a_bytes, p.a.ld);
+  const double of_b = sectors_of(!p.transb, patch.columns, lanes, facts.b_bytes, p.b.ld);
+  return of_a + of_b * (p.transb ? Group::kColumns : 1);
+}
+
+// Bytes of a k that a block loads of operands that are not contiguous along k: whole sectors, which
+// may have elements of the next k as well.
+inline double strided_bytes_of_k(const GemmFacts& facts, const Patch& of_block) {
+  const auto bytes = [](int64_t lines, double element_bytes, int64_t ld) {
+    return std::min(kSectorBytes * sectors_of(false, lines, 1, element_bytes, ld),
+                    static_cast<double>(ld) * element_bytes);
   };
   const GemmProblem& p = facts.problem;
-  return bytes(p.transa, of_block.rows, facts.a_bytes, p.a.ld) +
-         bytes(!p.transb, of_block.columns, facts.b_bytes, p.b.ld);
+  return (p.transa ? 0.0 : bytes(of_block.rows, facts.a_bytes, p.a.ld)) +
+         (p.transb ? bytes(of_block.columns, facts.b_bytes, p.b.ld) : 0.0);
 }
 
 // FFMA peak's operations in the time of a warp's loads of a k and their multiply-adds, besides.
@@ -124,28 +140,30 @@ const char* configure_dots(const GemmKernel& kernel, const GemmFacts& facts,
   const auto blocks = static_cast<double>(config->blocks);
   const double warps = estimate::rounded_up(blocks / device.num_sms) * (config->threads / 32.0);
   const double k_of_lane = estimate::rounded_up(facts.k / config->block_k) * Group::kUnrolled;
-  const double load_flops = dots::warp_flops<Group>(kernel.figures) +
-                            Group::kLineFlops * dots::lines_of_warp<Group>(p, std::min(lanes, 32));
-  const double l2_bytes =
-      blocks * facts.k * dots::bytes_of_k(facts, dots::patch_of<Group>(p, of_block));
+  const double load_flops =
+      dots::warp_flops<Group>(kernel.figures) +
+      dots::kSectorFlops * dots::sectors_of_warp<Group>(facts, std::min(lanes, 32));
+  const double strided_bytes =
+      blocks * facts.k * dots::strided_bytes_of_k(facts, dots::patch_of<Group>(p, of_block));
   config->seconds = kOverlappedLaunchSeconds + kernel.figures.fill_seconds +
                     estimate::cold_seconds(facts, device) +
+                    (lanes > 1 ? Group::kLanesSeconds : 0.0) +
                     (lanes > 32 ? dots::kWarpsSeconds : 0.0) +
                     warps * (Group::kWarpFlops + k_of_lane * load_flops) * facts.flop_seconds +
-                    Group::kL2Time * l2_bytes / device.memory_bandwidth +
-                    Group::kNotOverlapped * facts.memory_seconds;
+                    std::max(dots::kStridedTime * strided_bytes / device.memory_bandwidth,
+                             dots::kNotOverlapped * facts.memory_seconds);
   return nullptr;
 }
 
-// As if each result were a tile. A warp's loads of a k touch two lines of memory at least.
+// As if each result were a tile. A warp's loads of a k touch two sectors of memory at least.
 template <class Group>
 constexpr GemmBound dots_bound(const GemmFigures& figures) {
   constexpr double kResults = 32.0 * Group::kColumns;  // of a warp
   return {.launches = kOverlappedLaunchSeconds + figures.fill_seconds,
           .per_element = 1.0,
-          .tile_flops = (dots::warp_flops<Group>(figures) + 2 * Group::kLineFlops) / kResults,
+          .tile_flops = (dots::warp_flops<Group>(figures) + 2 * dots::kSectorFlops) / kResults,
           .lone_share = 1.0 / Group::kMostLanes,
-          .moving = Group::kNotOverlapped,
+          .moving = dots::kNotOverlapped,
           .not_overlapped = 1.0};
 }
 

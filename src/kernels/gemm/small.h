@@ -39,6 +39,8 @@ namespace small {
 
 // A warp loads its next tile while it stores one.
 constexpr double kNotOverlapped = 0.0;
+// Warps store elements one by one where columns of D are not aligned.
+constexpr double kMisalignedStoreSeconds = 1.2e-10;
 
 }  // namespace small
 
@@ -52,13 +54,14 @@ const char* configure_small(const GemmKernel& kernel, const GemmFacts& facts,
   // The grid is persistent: a block takes one tile after another.
   config->blocks = std::min(config->blocks, int64_t{device.num_sms} * config->resident);
   config->k_per_split = p.k;
-  config->seconds =
-      estimate::tile_kernel_seconds<Tile>(config, kernel.figures,
-                                          {.tiles_per_block = Tile::kTilesPerBlock,
-                                           .quads_of_a = columns_aligned(p.a, p.batch_count),
-                                           .quads_of_b = columns_aligned(p.b, p.batch_count),
-                                           .not_overlapped = small::kNotOverlapped},
-                                          facts, device);
+  config->seconds = estimate::tile_kernel_seconds<Tile>(
+      config, kernel.figures,
+      {.tiles_per_block = Tile::kTilesPerBlock,
+       .quads_of_a = columns_aligned(p.a, p.batch_count),
+       .quads_of_b = columns_aligned(p.b, p.batch_count),
+       .not_overlapped = small::kNotOverlapped,
+       .misaligned_store_seconds = small::kMisalignedStoreSeconds},
+      facts, device);
   return nullptr;
 }
 

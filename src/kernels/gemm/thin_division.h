@@ -105,7 +105,8 @@ class Divider {
     const double extent = static_cast<double>(shape_.extent);
     const double thin = static_cast<double>(shape_.thin), k = facts.k;
     // Lanes without k to load are idle.
-    const double depth = shape_.k_major ? estimate::rounded_up(k / 32.0) * 32.0 : k;
+    constexpr double kDepth = Tile::stride(false);
+    const double depth = shape_.k_major ? estimate::rounded_up(k / kDepth) * kDepth : k;
     const auto result_bytes = static_cast<double>(element_bytes(p_.d.type));
     bytes_ = batch_ * (Tile::kElementBytes * (extent * depth) +
                        result_bytes * extent * thin * (p_.epilogue.beta.is(0.0f) ? 1 : 2));

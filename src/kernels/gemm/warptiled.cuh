@@ -76,13 +76,10 @@ class TileLoader {
   static_assert(kLoad == OperandLoad::kTransposing || kDepthStep * kBlock == kThreads * kWidth);
 
   __device__ void copy_one(float* to, const float* from, int i, bool k_inside) const {
-    if constexpr (kLoad != OperandLoad::kCopy16) {
+    if constexpr (kLoad == OperandLoad::kCopy16) {
+      ptx::cp_async_first_of_16(to, from, k_inside ? min(4, max(0, extent_ - i)) : 0);
+    } else {
       ptx::cp_async_4(to, from, i < extent_ && k_inside);
-    } else if (i + 4 <= extent_ || i >= extent_ || !k_inside) {
-      ptx::cp_async_16(to, from, i < extent_ && k_inside);
-    } else {  // the matrix ends inside the quad; rare, so kept small
-#pragma unroll 1
-      for (int r = 0; r < 4; ++r) ptx::cp_async_4(to + r, from + r, i + r < extent_);
     }
   }
 
