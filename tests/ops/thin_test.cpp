@@ -32,7 +32,8 @@ std::vector<std::string> rows_that_begin(const std::vector<const char*>& with) {
 
 class GemmThinRow : public RowTest {
  protected:
-  // Runs the shapes with all operations, first aligned to 16 bytes where the extents are, then not.
+  // Runs the shapes with all operations, first padded as `like` is, which may be aligned, then by
+  // one more.
   void run(const std::vector<Shape>& shapes, size_t workspace, const GemmCase& like = {}) {
     Handle handle(Family::kGemm, GetParam(), workspace);
     RowTally tally(GetParam());
@@ -43,7 +44,7 @@ class GemmThinRow : public RowTest {
       gemm.k = shape.k;
       for (const mygemmOperation_t transa : kOperations) {
         for (const mygemmOperation_t transb : kOperations) {
-          for (const int64_t padding : {0, 1}) {
+          for (const int64_t padding : {like.padding, like.padding + 1}) {
             // The emulator computes every other one, and the others of the next shape.
             const bool skip = (&shape - shapes.data() + transa + transb + padding) % 2 != 0;
             if (kBuild == Build::kEmulated && skip) continue;
@@ -79,6 +80,17 @@ TEST_P(GemmThinRow, ChunksWithoutWorkspace) {
 
 TEST_P(GemmThinRow, LongSides) {
   run({{1, 1500, 140}, {1503, 1, 60}, {1500, 3, 132}, {1100, 15, 64}, {16, 1024, 72}}, kWorkspace);
+}
+
+// Columns of the long operand begin at every place of 16 bytes.
+TEST_P(GemmThinRow, ColumnsBeginAnywhere) {
+  GemmCase gemm;
+  for (const size_t offset : {0, 4, 8, 12}) {
+    gemm.offset = offset;
+    gemm.padding = static_cast<int64_t>(offset) / 4;
+    run({{4, 123, 70}, {124, 3, 37}, {1, 125, 33}, {253, 1, 21}, {29, 1, 9}, {3, 13, 130}},
+        kWorkspace, gemm);
+  }
 }
 
 TEST_P(GemmThinRow, IntegersAreExact) {

@@ -30,6 +30,7 @@ struct ThinTile : ThinWarps {
   // Long operand K-major: neighbours along k that a lane loads at a time, and those of a warp.
   static constexpr int per_load(bool aligned) { return aligned ? kQuadElements : 4; }
   static constexpr int stride(bool aligned) { return 32 * per_load(aligned); }
+  static constexpr int kLeastDepth = stride(false);  // k that a warp loads at a time
   // MN-major: places along the long side that a lane loads at a time. Of sixteen columns it has
   // registers for the sums of four.
   static constexpr int kPlaces = kThin < 16 ? kQuadElements : 4;

@@ -105,7 +105,7 @@ class Divider {
     const double extent = static_cast<double>(shape_.extent);
     const double thin = static_cast<double>(shape_.thin), k = facts.k;
     // Lanes without k to load are idle.
-    constexpr double kDepth = Tile::stride(false);
+    constexpr double kDepth = Tile::kLeastDepth;
     const double depth = shape_.k_major ? estimate::rounded_up(k / kDepth) * kDepth : k;
     const auto result_bytes = static_cast<double>(element_bytes(p_.d.type));
     bytes_ = batch_ * (Tile::kElementBytes * (extent * depth) +

@@ -26,6 +26,7 @@ struct ThinMmaTile {
   // rows.
   static constexpr int kQuads = 4;
   static constexpr int stride(bool k_major) { return k_major ? 32 * kQuads : 32; }
+  static constexpr int kLeastDepth = 32;  // k of a row that four lanes load at a time
   static constexpr int step(bool k_major, bool, int row_groups) {
     return kWarps / row_groups * stride(k_major);
   }
