@@ -98,7 +98,7 @@ class MadeUp(unittest.TestCase):
             self.assertTrue(0 <= figures.get("step_seconds", 0) < 1e-3, kernel)
         self.assertIn("step_seconds", self.figures["warptiled_128x128"])
         self.assertIn("misaligned", self.figures["bf16x6_128x128"])
-        self.assertIn("column_seconds", self.figures["small_64x32"])
+        self.assertIn("column_seconds", self.figures["sliced_64x64"])
         self.assertNotIn("step_seconds", self.figures["thin_1"])
 
     def test_kernels_that_are_slower_by_a_factor(self):
