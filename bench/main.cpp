@@ -68,10 +68,11 @@ void add_common_options(CLI::App* app, Request* request) {
              "how calls reach a GPU; by_length: short ones by graphs, long ones in a stream");
   app->add_flag("--hot", o.hot, "one copy of the operands, found in cache if they fit");
   app->add_option("--force", o.force, "a kernel to use, by name");
-  app->add_flag("--all-kernels", o.all_kernels, "measure every kernel that can run");
-  app->add_option("--near", o.near,
-                  "with --all-kernels: those estimated to take at most this times the least")
-      ->check(CLI::Range(1.0, 1e9));
+  CLI::Option* all_kernels =
+      app->add_flag("--all-kernels", o.all_kernels, "measure every kernel that can run");
+  app->add_option("--near", o.near, "of those, estimated to take at most this times the least")
+      ->check(CLI::Range(1.0, 1e9))
+      ->needs(all_kernels);
   app->add_flag("!--no-naive", o.naive, "leave the naive kernel out");
   app->add_flag("--pedantic", o.pedantic, "cuBLAS in pedantic math mode too");
   app->add_option("--workspace", o.workspace_mib, "MiB for mygemm; what each call asks for")

@@ -1,7 +1,6 @@
 // Unit tests: how split-K kernels divide k into ranges.
 #include <gtest/gtest.h>
 
-#include "kernels/gemm/warptiled.h"
 #include "unit/plans.h"
 #include "unit/problems.h"
 
